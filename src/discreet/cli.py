@@ -1,0 +1,242 @@
+"""The command line. Heavy imports wait until a command needs them.
+
+stdout carries the result only; words and progress go to stderr. Exit codes: 0 ok, 1 failed, 2 usage or bad input,
+3 budget refused.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet._version import __version__
+from discreet.errors import DiscreetError, InputError
+
+if TYPE_CHECKING:
+    from discreet.discovery import Discovery
+    from discreet.graph import Graph
+
+
+class _Group(click.Group):
+    """Turns errors into one line on stderr and an exit code; no traceback ever shows, since it may hold data."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        code = 1
+        try:
+            return super().invoke(ctx)
+        except DiscreetError as error:
+            failed, code = str(error), error.exit_code
+        except (click.ClickException, click.exceptions.Exit, click.Abort, KeyboardInterrupt):
+            raise
+        except Exception as error:  # noqa: BLE001 - the last line of defence
+            failed = (
+                f"something failed inside discreet ({type(error).__name__}); please report what you ran, without data"
+            )
+        click.echo(f"error: {failed}", err=True)
+        return sys.exit(code)
+
+
+def _progress() -> Callable[[str], None]:
+    start = time.monotonic()
+
+    def tell(words: str) -> None:
+        click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
+
+    return tell
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="discreet")
+def main() -> None:
+    """Find out what causes what in sensitive tables, and publish it with a proven privacy guarantee."""
+
+
+@main.command()
+@click.option("--network", default="asia", show_default=True, help="Bundled network to draw rows from.")
+@click.option("--rows", default=100_000, show_default=True, help="Number of rows to draw.")
+@click.option("--epsilon", default=1.0, show_default=True, help="Privacy budget of the demo.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the drawn rows (never of the privacy noise).")
+@click.option(
+    "--out", default="discreet-demo", show_default=True, type=click.Path(path_type=Path), help="Folder for the files."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json: bool) -> None:
+    """Run the main job on bundled data: graph, report, privacy statement."""
+    import numpy as np
+
+    from discreet.errors import SettingError
+    from discreet.networks import network as load_network
+    from discreet.recipes import discover as run
+    from discreet.report import check_folder
+
+    if rows < 1 or seed < 0:
+        raise SettingError("rows, seed: rows from 1, seed from 0")
+    check_folder(out)
+    tell = _progress()
+    net = load_network(network)
+    tell(f"drawing {rows:,} rows of the network {network!r}, as if they were {rows:,} people's records")
+    data = net.sample(rows, np.random.default_rng(seed))
+    found = run(data, domain=net.domain(rows), epsilon=epsilon, progress=tell)
+    _show(found, out, as_json)
+    if not as_json:
+        _compare(found.graph, net.dag)
+
+
+@main.command()
+@click.argument("data")
+@click.option("--domain", "domain_file", help="Domain file (YAML): what is public about the table.")
+@click.option("--epsilon", type=float, help="Total privacy budget. No default.")
+@click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
+@click.option("--method", default="auto", show_default=True, help="auto or marginals.")
+@click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
+@click.option("--max-order", type=int, help="Largest conditioning set.")
+@click.option("--alpha", type=float, help="Level of the independence tests.  [default: 0.01]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def discover(
+    data: str,
+    domain_file: str | None,
+    epsilon: float | None,
+    delta: float | None,
+    method: str,
+    knowledge_file: str | None,
+    max_order: int | None,
+    alpha: float | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Find a private causal graph of DATA (CSV, TSV, Parquet or DuckDB file).
+
+    With a release.json as DATA, search that release again: no data, no domain, no budget.
+    """
+    from dataclasses import replace
+
+    from discreet.discovery import Discovery
+    from discreet.domain import Domain
+    from discreet.errors import SettingError
+    from discreet.knowledge import NOTHING_KNOWN, Knowledge
+    from discreet.recipes import DELTA, recipe_for, search_again
+    from discreet.recipes import discover as run
+    from discreet.report import check_folder
+
+    if out is not None:
+        check_folder(out)
+    if data.endswith(".json"):
+        given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
+        if clash := [key for key, value in given.items() if value is not None]:
+            raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
+        _show(search_again(Discovery.load(data), max_order=max_order, alpha=alpha), out, as_json)
+        return
+    if domain_file is None:
+        raise SettingError("domain: name the domain file with --domain; `discreet domain draft` writes a first one")
+    if epsilon is None:
+        raise SettingError("epsilon: set the total privacy budget with --epsilon")
+    domain = Domain.from_yaml(Path(domain_file))
+    recipe = recipe_for(method, domain)
+    if max_order is not None:
+        recipe = replace(recipe, max_order=max_order)
+    if alpha is not None:
+        recipe = replace(recipe, alpha=alpha)
+    knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
+    delta = DELTA if delta is None else delta
+    found = run(
+        data, domain=domain, epsilon=epsilon, delta=delta, method=recipe, knowledge=knowledge, progress=_progress()
+    )
+    _show(found, out, as_json)
+
+
+@main.group()
+def domain() -> None:
+    """Write and check the public domain of a table."""
+
+
+@domain.command()
+@click.argument("data")
+def draft(data: str) -> None:
+    """Write a draft domain of DATA to stdout, for the custodian to edit. It looks at the data."""
+    from discreet.drafting import draft_yaml
+    from discreet.tables.source import open_source
+
+    text = draft_yaml(open_source(data))
+    click.echo(
+        "This draft was made by LOOKING AT THE DATA. It is not public until you have judged every line.", err=True
+    )
+    click.echo(text, nl=False)
+
+
+@domain.command()
+@click.argument("data")
+@click.option("--domain", "domain_file", required=True, help="Domain file (YAML).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout instead of words on stderr.")
+def check(data: str, domain_file: str, as_json: bool) -> None:
+    """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
+    from discreet.domain import Domain
+    from discreet.tables.source import open_source
+
+    declared = Domain.from_yaml(Path(domain_file))
+    source = open_source(data, declared)
+    problems: list[dict[str, Any]] = [{"column": c, "problem": "absent"} for c in declared if c not in source.kinds]
+    if source.rows != declared.rows:
+        problems.append({"column": None, "problem": "rows", "declared": declared.rows, "found": source.rows})
+    present = {c: declared[c] for c in declared if c in source.kinds}
+    for misfit in source.misfits(Domain(present, rows=declared.rows)) if present else []:
+        problems += [
+            {"column": misfit.column, "problem": kind, "values": number}
+            for kind, number in (("missing", misfit.missing), ("foreign", misfit.foreign))
+            if number
+        ]
+    extra = [name for name in source.kinds if name not in declared.columns]
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "fits": not problems, "problems": problems, "ignored": extra}))
+    else:
+        _tell_check(problems, extra)
+    if problems:
+        sys.exit(InputError.exit_code)
+
+
+def _tell_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
+    words = {
+        "absent": "column {column!r}: declared, but not in the data",
+        "rows": "rows: the domain declares {declared}, the data have {found}",
+        "missing": "column {column!r}: {values} missing values without a place (declare `missing:`)",
+        "foreign": "column {column!r}: {values} values outside the declaration without a place (declare `other:`)",
+    }
+    for problem in problems:
+        click.echo(words[problem["problem"]].format(**problem), err=True)
+    if extra:
+        click.echo(f"ignored, because not declared: {', '.join(extra)}", err=True)
+    click.echo("The data do not fit the domain." if problems else "The data fit the domain.", err=True)
+
+
+def _show(found: Discovery, out: Path | None, as_json: bool) -> None:
+    """Print the result, write the files, say what was promised."""
+    from discreet.report.text import graph_text, statement_text, summary_text
+
+    written = found.save(out) if out is not None else []
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        click.echo(summary_text(found) + "\n\n" + graph_text(found.graph))
+        click.echo("\n" + statement_text(found), err=True)
+    if written:
+        click.echo("\nWritten: " + ", ".join(str(path) for path in written), err=True)
+
+
+def _compare(found: Graph, true: Graph) -> None:
+    """Say how near a simulated network's graph came to the truth."""
+    from discreet.graph import skeleton_f1
+
+    right = len(found.skeleton & true.skeleton)
+    click.echo(
+        f"\nThe network the rows were drawn from has {len(true.skeleton)} edges; {right} of them were found, and "
+        f"{len(found.skeleton) - right} that it does not have (F1 {skeleton_f1(found, true):.2f}).",
+        err=True,
+    )

@@ -1,0 +1,75 @@
+"""Every error a user can meet, by what went wrong and whose turn it is.
+
+::
+
+    DiscreetError
+    ├── InputError              exit 2: something handed in does not fit
+    │   ├── SettingError        an option or argument
+    │   ├── DomainError         the public domain itself
+    │   ├── TableError          the data cannot be read as a table
+    │   │   └── MisfitError     the data do not fit the declared domain
+    │   ├── KnowledgeError      background knowledge
+    │   ├── ReleaseError        a release file
+    │   └── NetworkError        a Bayesian network file
+    ├── BudgetError             exit 3: the privacy budget refuses
+    ├── UnansweredError         an oracle was asked what it cannot answer
+    └── RoomError               exit 1: the room refuses or a statistic failed
+
+No message ever holds a datum: columns, settings and declared labels are named, values never are.
+"""
+
+from __future__ import annotations
+
+
+class DiscreetError(Exception):
+    """Base of all errors of this library."""
+
+    exit_code = 1
+
+
+class InputError(DiscreetError):
+    """Something handed in does not fit; nothing was spent."""
+
+    exit_code = 2
+
+
+class SettingError(InputError):
+    """An option or argument has a value that cannot be used."""
+
+
+class DomainError(InputError):
+    """The public domain is incomplete or contradicts itself."""
+
+
+class TableError(InputError):
+    """The data cannot be read as a table."""
+
+
+class MisfitError(TableError):
+    """The data do not fit the declared domain; only columns are named."""
+
+
+class KnowledgeError(InputError):
+    """Background knowledge names unknown columns or contradicts itself."""
+
+
+class ReleaseError(InputError):
+    """A release file is damaged, too new, or not a release."""
+
+
+class NetworkError(InputError):
+    """A Bayesian network file cannot be read."""
+
+
+class BudgetError(DiscreetError):
+    """The privacy budget refuses; nothing was evaluated for the refused charge."""
+
+    exit_code = 3
+
+
+class UnansweredError(DiscreetError):
+    """An oracle was asked a question that its releases cannot answer."""
+
+
+class RoomError(DiscreetError):
+    """The room refused, or a statistic failed after its charge was booked."""

@@ -1,0 +1,32 @@
+"""Mechanisms: how an exact value is blurred, and what that costs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from discreet.privacy.budget import Cost
+from discreet.privacy.noise import Noise
+from discreet.statistics import Sensitivity
+from discreet.tables import IntArray
+
+
+class Mechanism(Protocol):
+    """Blurs a vector of integers; states its cost for a given sensitivity."""
+
+    @property
+    def name(self) -> str:
+        """What it is, with its parameters. Public."""
+        ...
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise on one cell. Public."""
+        ...
+
+    def cost(self, sensitivity: Sensitivity) -> Cost:
+        """Return what one use costs."""
+        ...
+
+    def blur(self, exact: IntArray, noise: Noise) -> IntArray:
+        """Add noise."""
+        ...

@@ -1,0 +1,128 @@
+"""From (epsilon, delta) to the currencies in which costs add up, always rounded towards more privacy.
+
+Every conversion is certified: the inequality that makes it valid is evaluated in Arb's ball arithmetic
+(python-flint), whose enclosures contain the true value, and the answer is accepted only if the whole
+enclosure satisfies it. Proofs: ``accounting.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from discreet.errors import SettingError
+
+PRECISION = 256
+"""Bits of the certified evaluations."""
+
+STEPS = 200
+
+
+class Currency(Enum):
+    """In what costs add up. Fixed before a run, never switched during it."""
+
+    PURE = "pure epsilon"
+    ZCDP = "zCDP rho"
+    GDP = "GDP mu^2"
+
+
+def check_guarantee(epsilon: float, delta: float, rows: int | None = None) -> None:
+    """Refuse promises that mean nothing."""
+    if not (isinstance(epsilon, int | float) and math.isfinite(epsilon) and epsilon > 0):
+        raise SettingError("epsilon: a finite number above 0")
+    if not (isinstance(delta, int | float) and math.isfinite(delta) and 0 <= delta < 1):
+        raise SettingError("delta: a number from 0 (pure epsilon) to below 1")
+    if rows is not None and delta >= 1 / rows:
+        raise SettingError(f"delta: must be below 1/rows = {1 / rows:.3g}; else it allows to publish a whole row")
+
+
+def limit_of(currency: Currency, epsilon: float, delta: float) -> Fraction:
+    """Return the most that may be spent in a currency under (epsilon, delta), rounded down."""
+    if currency is Currency.PURE:
+        return Fraction(epsilon)
+    if delta == 0:
+        raise SettingError("delta: 0 means pure epsilon, which only Laplace noise can give")
+    if currency is Currency.ZCDP:
+        return Fraction(rho_of(epsilon, delta))
+    return Fraction(mu_of(epsilon, delta)) ** 2
+
+
+def mu_of(epsilon: float, delta: float) -> float:
+    """Return the largest float mu such that mu-GDP certainly implies (epsilon, delta)-DP.
+
+    Proof
+    -----
+    Corollary 2.13 of Dong, Roth, Su 2022: mu-GDP is (epsilon, delta(mu, epsilon))-DP for every epsilon, with
+    ``delta = Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)``, increasing in mu.
+    """
+    return _largest(lambda mu: _certainly_below(_gdp_delta(mu, epsilon), delta), "epsilon, delta")
+
+
+def rho_of(epsilon: float, delta: float) -> float:
+    """Return a float rho, as large as certifiable, such that rho-zCDP implies (epsilon, delta)-DP.
+
+    Proof
+    -----
+    Proposition 7 of Canonne, Kamath, Steinke 2020: for every alpha > 1, rho-zCDP is (epsilon, delta)-DP with
+    ``delta = e^((alpha-1)(alpha rho - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1)``. Any alpha gives a valid
+    delta; the best one is searched in floats and the inequality certified for it.
+    """
+    return _largest(lambda rho: _certainly_below(_zcdp_delta(rho, epsilon), delta), "epsilon, delta")
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """Return the delta at epsilon of mu-GDP, rounded up."""
+    return math.nextafter(float(_gdp_delta(mu, epsilon).upper()), math.inf)
+
+
+def _gdp_delta(mu: float, epsilon: float) -> arb:
+    with ctx.workprec(PRECISION):
+        m, e, root = arb(mu), arb(epsilon), arb(2).sqrt()
+        first = ((e / m - m / 2) / root).erfc() / 2
+        return first - e.exp() * (((e / m + m / 2) / root).erfc() / 2)
+
+
+def _zcdp_delta(rho: float, epsilon: float) -> arb:
+    alpha = _best_alpha(rho, epsilon)
+    with ctx.workprec(PRECISION):
+        a, r, e = arb(alpha), arb(rho), arb(epsilon)
+        return ((a - 1) * (a * r - e)).exp() * (1 - 1 / a) ** a / (a - 1)
+
+
+def _best_alpha(rho: float, epsilon: float) -> float:
+    """Minimise the logarithm of the conversion over alpha (unimodal in log(alpha - 1)) by golden section."""
+
+    def log_delta(t: float) -> float:
+        a = 1 + math.exp(t)
+        return (a - 1) * (a * rho - epsilon) + a * math.log1p(-1 / a) - t
+
+    low, high = -20.0, 40.0
+    ratio = (math.sqrt(5) - 1) / 2
+    for _ in range(STEPS):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        low, high = (low, right) if log_delta(left) < log_delta(right) else (left, high)
+    return 1 + math.exp((low + high) / 2)
+
+
+def _certainly_below(enclosure: arb, bound: float) -> bool:
+    with ctx.workprec(PRECISION):
+        return bool(enclosure <= arb(bound))
+
+
+def _largest(holds: Callable[[float], bool], what: str) -> float:
+    """Return the largest float found by bisection at which a monotone condition certainly holds."""
+    low, high = 0.0, 1.0
+    while holds(high):
+        low, high = high, 2 * high
+        if high > 1e6:
+            raise SettingError(f"{what}: so large that they promise nothing")
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    if low == 0:
+        raise SettingError(f"{what}: too small for any release")
+    return low

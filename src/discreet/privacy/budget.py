@@ -1,0 +1,101 @@
+"""The budget: a limit fixed up front, and the one place where costs are added, in exact arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import BudgetError, SettingError
+from discreet.privacy.accounting import Currency, check_guarantee, limit_of
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one mechanism costs, in every currency in which its loss is proved.
+
+    A currency that is missing cannot pay for the mechanism.
+    """
+
+    amounts: dict[Currency, Fraction]
+
+    def __post_init__(self) -> None:
+        if not self.amounts or any(amount < 0 for amount in self.amounts.values()):
+            raise SettingError("cost: at least one currency, and no negative amount")
+
+    def amount(self, currency: Currency) -> Fraction:
+        """Return the cost in a currency."""
+        try:
+            return self.amounts[currency]
+        except KeyError:
+            raise SettingError(f"this mechanism has no proved cost in {currency.value}") from None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One booked charge: what was asked, how it was blurred, what it cost."""
+
+    statistic: str
+    mechanism: str
+    currency: Currency
+    amount: Fraction
+
+
+class Budget:
+    """A privacy filter: a total fixed before the run, from which charges are admitted or refused.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The promise: (epsilon, delta)-differential privacy for substituting one row.
+    currency
+        In what costs add up; by default Gaussian accounting, or pure epsilon where delta is 0.
+
+    Guarantee
+    ---------
+    Whatever is released through charges this budget admits is together (epsilon, delta)-DP, also when later
+    questions depend on earlier answers (``accounting.md``).
+    """
+
+    def __init__(self, *, epsilon: float, delta: float, currency: Currency | None = None) -> None:
+        check_guarantee(epsilon, delta)
+        self.epsilon = float(epsilon)
+        self.delta = float(delta)
+        self.currency = currency or (Currency.GDP if delta else Currency.PURE)
+        if self.currency is Currency.PURE and delta:
+            raise SettingError("delta: must be 0 in pure epsilon accounting; it would be given away for nothing")
+        self.limit = limit_of(self.currency, self.epsilon, self.delta)
+        self._entries: list[Entry] = []
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All charges booked so far."""
+        return tuple(self._entries)
+
+    @property
+    def spent(self) -> Fraction:
+        """The sum of all charges."""
+        return sum((entry.amount for entry in self._entries), Fraction(0))
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be charged."""
+        return self.limit - self.spent
+
+    def charge(self, cost: Cost, *, statistic: str, mechanism: str) -> Entry:
+        """Book a charge, or refuse it and book nothing."""
+        amount = cost.amount(self.currency)
+        if amount > self.left:
+            raise BudgetError(
+                f"the budget refuses {statistic}: it asks {float(amount):.6g} of {float(self.left):.6g} left "
+                f"({self.currency.value}; limit {float(self.limit):.6g} for epsilon {self.epsilon:g}, "
+                f"delta {self.delta:g})"
+            )
+        entry = Entry(statistic, mechanism, self.currency, amount)
+        self._entries.append(entry)
+        return entry
+
+    def __repr__(self) -> str:
+        return (
+            f"Budget(epsilon={self.epsilon:g}, delta={self.delta:g}, currency={self.currency.name}, "
+            f"spent={float(self.spent / self.limit):.1%})"
+        )

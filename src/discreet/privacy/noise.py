@@ -1,0 +1,163 @@
+"""The only place that draws privacy noise: exact samplers fed by the operating system's entropy.
+
+The rounded Gaussian is ours (proof: ``noise.md``); discrete Laplace and discrete Gaussian are OpenDP's.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb, ctx
+
+from discreet.tables import IntArray
+
+Words = npt.NDArray[np.uint64]
+WORD = 64
+MAX_SCALE = 2.0**40
+"""Noise beyond this drowns anything countable, and sums of it must fit in 64 bits."""
+
+TAIL = 10
+"""The table of thresholds spans this many standard deviations; what lies outside is bisected."""
+
+
+class Noise(Protocol):
+    """A source of integer noise."""
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can predict it."""
+        ...
+
+    def rounded_gaussian(self, sigma: float, size: int) -> IntArray:
+        """Independent draws of a normal variable rounded to the nearest integer."""
+        ...
+
+    def discrete_gaussian(self, sigma: float, size: int) -> IntArray:
+        """Independent draws with probability proportional to exp(-k^2 / (2 sigma^2))."""
+        ...
+
+    def discrete_laplace(self, scale: float, size: int) -> IntArray:
+        """Independent draws with probability proportional to exp(-|k| / scale)."""
+        ...
+
+
+class ExactNoise:
+    """Noise from exact samplers and the operating system's entropy: the only private source."""
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can predict it: yes."""
+        return True
+
+    def rounded_gaussian(self, sigma: float, size: int) -> IntArray:
+        """Independent draws of a normal variable rounded to the nearest integer, exactly."""
+        words = np.frombuffer(secrets.token_bytes(8 * size), dtype=np.uint64)
+        return invert_rounded_gaussian(sigma, words, secrets.randbits)
+
+    def discrete_gaussian(self, sigma: float, size: int) -> IntArray:
+        """Independent draws of the discrete Gaussian, by OpenDP."""
+        from opendp.measurements import make_gaussian
+        from opendp.metrics import l2_distance
+
+        return _opendp_draws(make_gaussian, l2_distance(T="f64"), sigma, size)
+
+    def discrete_laplace(self, scale: float, size: int) -> IntArray:
+        """Independent draws of the discrete Laplace, by OpenDP."""
+        from opendp.measurements import make_laplace
+        from opendp.metrics import l1_distance
+
+        return _opendp_draws(make_laplace, l1_distance(T="i64"), scale, size)
+
+
+def _opendp_draws(make: object, metric: object, scale: float, size: int) -> IntArray:
+    """Let OpenDP blur a vector of zeros."""
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
+    measurement = make(vector_domain(atom_domain(T="i64")), metric, scale=scale)  # type: ignore[operator]
+    return np.array(measurement([0] * size), dtype=np.int64)
+
+
+class RandomBits(Protocol):
+    """A source of further random bits."""
+
+    def __call__(self, bits: int, /) -> int:
+        """Return an integer of that many random bits."""
+        ...
+
+
+def invert_rounded_gaussian(sigma: float, words: Words, more: RandomBits) -> IntArray:
+    """Turn uniform 64-bit words into draws of ``round(N(0, sigma^2))``, exactly.
+
+    Each word holds the first 64 bits of a uniform number U; the draw is the integer k with
+    ``Phi((k - 1/2)/sigma) <= U < Phi((k + 1/2)/sigma)``. A table of certified bounds on these thresholds settles
+    almost every word; where the first 64 bits do not decide, further bits are drawn with ``more``.
+
+    Proof
+    -----
+    ``noise.md``.
+    """
+    points, lows, highs, stride = _threshold_table(sigma, len(words))
+    drawn = np.zeros(len(words), dtype=np.int64)
+    # i = how many thresholds certainly lie at or below U; settled if the next one certainly lies above.
+    i = np.searchsorted(highs, words, side="right")
+    following = np.minimum(i, len(points) - 1)
+    settled = (i > 0) & (i < len(points)) & (words < lows[following]) & (stride == 1)
+    drawn[settled] = points[following[settled]]
+    for j in np.flatnonzero(~settled):
+        low, high = points[max(int(i[j]) - 1, 0)], points[following[j]]
+        drawn[j] = _refine(int(words[j]), sigma, more, (int(low), int(high)))
+    return drawn
+
+
+def _threshold_table(sigma: float, size: int) -> tuple[IntArray, Words, Words, int]:
+    """Return integers, certified bounds on their thresholds as 64-bit words, and the step between them."""
+    reach = int(TAIL * sigma) + 1
+    stride = max(1, -(-2 * reach // max(1 << 12, 2 * size)))
+    bounds = {k: _threshold(k, sigma, WORD) for k in range(-reach, reach + stride, stride)}
+    fitting = {k: bound for k, bound in bounds.items() if bound[1] < 1 << WORD}
+    lows = np.array([low for low, _ in fitting.values()], dtype=np.uint64)
+    highs = np.array([high for _, high in fitting.values()], dtype=np.uint64)
+    # Thresholds rise with k, so the running maximum of upper bounds (and minimum of lower ones) bounds them too.
+    highs = np.maximum.accumulate(highs)
+    lows = np.minimum.accumulate(lows[::-1])[::-1]
+    return np.array(list(fitting), dtype=np.int64), lows, highs, stride
+
+
+def _threshold(k: int, sigma: float, bits: int) -> tuple[int, int]:
+    """Return integers certainly at or below, and at or above, ``2^bits Phi((k + 1/2)/sigma)``."""
+    with ctx.workprec(bits + 96):
+        z = -(arb(2 * k + 1) / 2) / (arb(sigma) * arb(2).sqrt())
+        scaled = z.erfc() / 2 * arb(2) ** bits
+        return int(scaled.lower().floor().unique_fmpz()), int(scaled.upper().ceil().unique_fmpz())
+
+
+def _refine(word: int, sigma: float, more: RandomBits, bracket: tuple[int, int]) -> int:
+    """Find the draw by bisection, drawing further bits of U whenever a comparison is open."""
+    bits = WORD
+
+    def reached(k: int) -> bool:
+        """Whether Phi((k + 1/2)/sigma) <= U."""
+        nonlocal word, bits
+        while True:
+            low, high = _threshold(k, sigma, bits)
+            if high <= word:
+                return True
+            if word + 1 <= low:
+                return False
+            word, bits = (word << WORD) | more(WORD), bits + WORD
+
+    low, high = bracket
+    width = max(1, high - low)
+    while not reached(low):
+        low, width = low - width, 2 * width
+    while reached(high):
+        high, width = high + width, 2 * width
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reached(middle) else (low, middle)
+    return high

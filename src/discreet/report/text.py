@@ -1,0 +1,50 @@
+"""The graph and the promise for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+
+from discreet.discovery import Discovery
+from discreet.graph import Graph
+from discreet.report.words import not_promised, promised, spent
+
+WIDTH = 96
+
+
+def graph_text(graph: Graph) -> str:
+    """Return one line an edge, causes first, and the columns that stand alone."""
+    edges = list(graph.edges())
+    touched = {node for a, b, _ in edges for node in (a, b)}
+    wide = max((len(a) for a, _, _ in edges), default=0)
+    lines = [f"  {a:>{wide}}  {'──▶' if directed else '───'}  {b}" for a, b, directed in edges]
+    alone = [node for node in graph.nodes if node not in touched]
+    if alone:
+        lines.append(_fold("  no edge: " + ", ".join(alone), "    "))
+    return "\n".join(lines)
+
+
+def summary_text(discovery: Discovery) -> str:
+    """Return one line about what was found."""
+    arrows, lines = len(discovery.graph.directed), len(discovery.graph.undirected)
+    return (
+        f"{len(discovery.graph.nodes)} columns, {discovery.domain.rows:,} rows: {arrows + lines} edges, "
+        f"{arrows} with a direction (──▶), {lines} without (───)"
+    )
+
+
+def statement_text(discovery: Discovery) -> str:
+    """Return the privacy statement."""
+    privacy = discovery.privacy
+    blocks = [
+        ("Promised", promised(privacy, discovery.domain.rows)),
+        ("Not promised", not_promised(privacy)),
+        ("Spent", spent(discovery)),
+    ]
+    lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for replacing one row"]
+    for title, points in blocks:
+        lines += ["", f"{title}:"] + [_fold(f"  - {point}", "    ") for point in points]
+    return "\n".join(lines)
+
+
+def _fold(text: str, indent: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False)

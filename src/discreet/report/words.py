@@ -1,0 +1,54 @@
+"""The promise in plain words: what was promised to whom, and what was not."""
+
+from __future__ import annotations
+
+import math
+
+from discreet.discovery import Discovery, Privacy
+
+
+def promised(privacy: Privacy, rows: int) -> list[str]:
+    """Return what was promised."""
+    if not privacy.private:
+        return ["NOT PRIVATE: this was made with predictable noise, for a test. Nothing is promised to anybody."]
+    factor = math.exp(privacy.epsilon) if privacy.epsilon < 50 else math.inf
+    unit = privacy.unit
+    bound = (
+        f"at most {factor:,.2f} times as likely (e to the power epsilon = {privacy.epsilon:g})"
+        if factor < 1e6
+        else f"at most e^{privacy.epsilon:g} times as likely, which is no protection worth the name"
+    )
+    lines = [
+        f"To each {unit} behind the {rows:,} rows: whatever anybody concludes or does on seeing these files is {bound} "
+        f"as it would be had your {'row' if unit == 'row' else unit + ' row'} held anything else.",
+        "This holds against everybody, whatever they know already and however long they compute, and for everything "
+        "that is derived from these files.",
+    ]
+    if privacy.delta:
+        lines.append(
+            f"There is an exception: with probability up to {privacy.delta:g} (delta) the factor may be exceeded."
+        )
+    return lines
+
+
+def not_promised(privacy: Privacy) -> list[str]:
+    """Return what was not promised."""
+    unit = privacy.unit
+    return [
+        "That nothing can be learned about you: what holds for people like you may be inferred about you, whether or "
+        "not you took part.",
+        f"Anything beyond one row: a {unit} with several rows is protected for each of them, not for all together."
+        if unit != "row"
+        else "Anything beyond one row: somebody with several rows is protected for each of them, not for all together.",
+        "The number of rows and the declared domain: they are public.",
+        "That running this again is free: every further release from the same rows adds to the cost.",
+        "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no "
+        "hidden common causes and that no effects cancel out. An arrow is a hypothesis worth testing.",
+    ]
+
+
+def spent(discovery: Discovery) -> list[str]:
+    """Return what the budget was spent on."""
+    if not discovery.privacy.spent:
+        return ["Nothing: no question was asked of the rows."]
+    return [f"{s.statistic}; {s.mechanism}; {s.amount:.6g} {s.currency}" for s in discovery.privacy.spent]

@@ -1,0 +1,1 @@
+"""Searches: from an oracle's answers to a graph. No data come here."""

@@ -1,0 +1,256 @@
+"""Orientation: colliders by strength, Meek's rules, and a directed extension that always exists.
+
+Meek 1995, *Causal inference and causal explanation with background knowledge* (rules 1-4); Dor & Tarsi 1992, *A simple
+algorithm to construct a consistent extension of a partially oriented graph*.
+
+Conflicts between colliders are resolved by strength: the strongest claim is heard first, and a claim that contradicts
+what stands is dropped; of two equally strong claims that contradict each other neither is heard. If what results has no
+consistent extension, the weakest claims give way until it has. A skeleton that has none without any collider (a
+chordless cycle) gets the extension with the fewest new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+
+from discreet.graph import Arc, Graph, Pair, colliders
+from discreet.knowledge import NOTHING_KNOWN, Knowledge
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That z is a common effect of a pair of nodes that are not adjacent."""
+
+    causes: Pair
+    effect: str
+    strength: float
+
+    @property
+    def arcs(self) -> frozenset[Arc]:
+        """The two arrows."""
+        return frozenset((cause, self.effect) for cause in self.causes)
+
+
+class Pattern:
+    """A partially directed graph while it is being oriented."""
+
+    def __init__(self, nodes: Iterable[str], pairs: Iterable[Pair]) -> None:
+        self.parents: dict[str, set[str]] = {n: set() for n in nodes}
+        self.children: dict[str, set[str]] = {n: set() for n in self.parents}
+        self.lines: dict[str, set[str]] = {n: set() for n in self.parents}
+        for pair in pairs:
+            a, b = pair
+            self.lines[a].add(b)
+            self.lines[b].add(a)
+
+    def copy(self) -> Pattern:
+        """Return an independent copy."""
+        other = Pattern(self.parents, ())
+        for name in ("parents", "children", "lines"):
+            setattr(other, name, {n: set(s) for n, s in getattr(self, name).items()})
+        return other
+
+    def around(self, node: str) -> set[str]:
+        """Return all nodes adjacent to a node."""
+        return self.parents[node] | self.children[node] | self.lines[node]
+
+    def adjacent(self, a: str, b: str) -> bool:
+        """Whether two nodes are adjacent."""
+        return b in self.lines[a] or b in self.parents[a] or b in self.children[a]
+
+    def direct(self, a: str, b: str) -> None:
+        """Turn the line a - b into a -> b."""
+        self.lines[a].discard(b)
+        self.lines[b].discard(a)
+        self.children[a].add(b)
+        self.parents[b].add(a)
+
+    def reaches(self, a: str, b: str) -> bool:
+        """Whether arrows lead from a to b."""
+        stack, seen = [a], {a}
+        while stack:
+            for child in self.children[stack.pop()]:
+                if child == b:
+                    return True
+                if child not in seen:
+                    seen.add(child)
+                    stack.append(child)
+        return False
+
+    def graph(self, nodes: Sequence[str]) -> Graph:
+        """Return it as a graph."""
+        arrows = {(a, b) for a, children in self.children.items() for b in children}
+        lines = {frozenset((a, b)) for a, others in self.lines.items() for b in others}
+        return Graph(tuple(nodes), frozenset(arrows), frozenset(lines))
+
+
+def orient(
+    nodes: Sequence[str],
+    pairs: Iterable[Pair],
+    claims: Iterable[Claim],
+    knowledge: Knowledge = NOTHING_KNOWN,
+) -> Graph:
+    """Return the CPDAG of a skeleton under collider claims and knowledge."""
+    base = Pattern(sorted(nodes), pairs)
+    _apply_knowledge(base, knowledge)
+    accepted = _accept(base, claims, knowledge)
+    kept = _extendable(base, accepted, knowledge)
+    if kept is None:
+        return _forced(_directed(base, accepted), nodes, knowledge)
+    return _closed(base, kept, knowledge).graph(nodes)
+
+
+def _extendable(base: Pattern, accepted: list[Claim], knowledge: Knowledge) -> list[Claim] | None:
+    """Return the claims that stay: the longest run of strongest ones with an extension, then whatever still fits."""
+    for length in range(len(accepted), -1, -1):
+        kept = accepted[:length]
+        if extend(_closed(base, kept, knowledge)) is not None:
+            break
+    else:
+        return None
+    for claim in accepted[length + 1 :]:
+        if extend(_closed(base, [*kept, claim], knowledge)) is not None:
+            kept.append(claim)
+    return kept
+
+
+def _closed(base: Pattern, claims: Iterable[Claim], knowledge: Knowledge) -> Pattern:
+    pattern = _directed(base, claims)
+    close(pattern, knowledge)
+    return pattern
+
+
+def cpdag(dag: Graph) -> Graph:
+    """Return the CPDAG of a directed acyclic graph: its Markov equivalence class."""
+    claims = [Claim(causes, effect, 1.0) for causes, effect in colliders(dag)]
+    return orient(dag.nodes, dag.skeleton, claims)
+
+
+def _apply_knowledge(pattern: Pattern, knowledge: Knowledge) -> None:
+    """Direct every line of which knowledge allows one direction only."""
+    for a in sorted(pattern.lines):
+        for b in sorted(pattern.lines[a]):
+            if not knowledge.allows(b, a):
+                pattern.direct(a, b)
+
+
+def _accept(base: Pattern, claims: Iterable[Claim], knowledge: Knowledge) -> list[Claim]:
+    """Hear claims from the strongest to the weakest; drop what contradicts what stands."""
+    pattern = base.copy()
+    accepted: list[Claim] = []
+    ranked = sorted(claims, key=lambda c: (-c.strength, c.effect, sorted(c.causes)))
+    for _, tied in groupby(ranked, key=lambda c: c.strength):
+        heard = [c for c in tied if _fits(pattern, c, knowledge)]
+        rivals = {arc for claim in heard for arc in claim.arcs}
+        for claim in heard:
+            opposed = any((b, a) in rivals for a, b in claim.arcs)
+            if not opposed and _fits(pattern, claim, knowledge):
+                _direct_all(pattern, claim.arcs)
+                accepted.append(claim)
+    return accepted
+
+
+def _fits(pattern: Pattern, claim: Claim, knowledge: Knowledge) -> bool:
+    """Whether a claim contradicts no arrow, no knowledge, and closes no cycle."""
+    return all(
+        a not in pattern.children[b] and knowledge.allows(a, b) and not pattern.reaches(b, a) for a, b in claim.arcs
+    )
+
+
+def _direct_all(pattern: Pattern, arcs: Iterable[Arc]) -> None:
+    for a, b in arcs:
+        if b in pattern.lines[a]:
+            pattern.direct(a, b)
+
+
+def _directed(base: Pattern, claims: Iterable[Claim]) -> Pattern:
+    pattern = base.copy()
+    for claim in claims:
+        _direct_all(pattern, claim.arcs)
+    return pattern
+
+
+def close(pattern: Pattern, knowledge: Knowledge = NOTHING_KNOWN) -> None:
+    """Apply Meek's four rules until nothing changes."""
+    changed = True
+    while changed:
+        changed = False
+        for a in pattern.lines:
+            for b in sorted(pattern.lines[a]):
+                if _meek(pattern, a, b) and knowledge.allows(a, b):
+                    pattern.direct(a, b)
+                    changed = True
+
+
+def _meek(p: Pattern, a: str, b: str) -> bool:
+    """Whether a - b must become a -> b."""
+    if any(not p.adjacent(c, b) for c in p.parents[a]):  # 1: c -> a - b would be a new collider
+        return True
+    if p.children[a] & p.parents[b]:  # 2: b -> a would close a cycle
+        return True
+    inner = p.lines[a] & p.parents[b]
+    if any(not p.adjacent(c, d) for c, d in combinations(inner, 2)):  # 3
+        return True
+    for d in p.lines[a]:  # 4: d - a, d -> c -> b, c adjacent to a, d not adjacent to b
+        if d != b and not p.adjacent(d, b) and any(p.adjacent(c, a) for c in p.children[d] & p.parents[b]):
+            return True
+    return False
+
+
+def extend(pattern: Pattern) -> list[Arc] | None:
+    """Return the arrows of a directed acyclic graph with the same skeleton, arrows and colliders, if there is one."""
+    rest = pattern.copy()
+    remaining = sorted(rest.parents)
+    arcs: list[Arc] = []
+    while remaining:
+        sink = next((n for n in remaining if _can_be_sink(rest, n)), None)
+        if sink is None:
+            return None
+        arcs += _remove_sink(rest, sink)
+        remaining.remove(sink)
+    return arcs
+
+
+def _can_be_sink(p: Pattern, node: str) -> bool:
+    """Whether a node has no children and its lines can point to it without a new collider."""
+    if p.children[node]:
+        return False
+    around = p.around(node)
+    return all(other == line or p.adjacent(other, line) for line in p.lines[node] for other in around)
+
+
+def _remove_sink(p: Pattern, sink: str) -> list[Arc]:
+    arcs = [(other, sink) for other in sorted(p.around(sink))]
+    for other in p.around(sink):
+        p.lines[other].discard(sink)
+        p.children[other].discard(sink)
+    for side in (p.parents, p.children, p.lines):
+        side.pop(sink)
+    return arcs
+
+
+def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge) -> Graph:
+    """Extend with as few new colliders as a greedy choice of sinks needs, and return the resulting class."""
+    rest = pattern.copy()
+    remaining = sorted(rest.parents)
+    arcs: list[Arc] = []
+    while remaining:
+        free = [n for n in remaining if not rest.children[n]]
+        sink = min(free, key=lambda n: (_new_colliders(rest, n), n))
+        arcs += _remove_sink(rest, sink)
+        remaining.remove(sink)
+    dag = Graph(tuple(nodes), frozenset(arcs))
+    result = Pattern(sorted(nodes), dag.skeleton)
+    _apply_knowledge(result, knowledge)
+    for causes, effect in colliders(dag):
+        _direct_all(result, [(cause, effect) for cause in causes])
+    close(result, knowledge)
+    return result.graph(nodes)
+
+
+def _new_colliders(p: Pattern, node: str) -> int:
+    around = sorted(p.around(node))
+    fresh = [(a, b) for a, b in combinations(around, 2) if not p.adjacent(a, b)]
+    return sum(1 for a, b in fresh if a in p.lines[node] or b in p.lines[node])

@@ -1,0 +1,47 @@
+"""Statistics: what may be asked of the rows, each with its sensitivity and the proof of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from discreet.domain import Domain
+from discreet.tables import IntArray, Table
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far substituting one row can move an integer-valued statistic.
+
+    ``l1`` bounds the sum of absolute changes, ``l2_squared`` the sum of squared ones; both are exact numbers.
+    """
+
+    l1: Fraction
+    l2_squared: Fraction
+
+
+class Statistic(Protocol):
+    """A function of some columns with integer values and a proved sensitivity.
+
+    Only the room calls ``evaluate``. It must be total: defined for every encoded table, without a branch
+    or an error that depends on a datum.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is, for the ledger. Public."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it sees."""
+        ...
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return the proved sensitivity under substitution of one row."""
+        ...
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Return the exact value as one vector of integers."""
+        ...

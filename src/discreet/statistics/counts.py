@@ -1,0 +1,85 @@
+"""Contingency tables over sets of columns, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from discreet.domain import Domain
+from discreet.errors import SettingError
+from discreet.statistics import Sensitivity
+from discreet.tables import IntArray, Table
+
+MAX_CELLS = 50_000_000
+"""Cells of one release; more would be mostly noise and would not fit in a file."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The contingency tables over some sets of columns.
+
+    Guarantee
+    ---------
+    Substituting one row changes the stacked tables by at most 2K in L1 norm and sqrt(2K) in L2 norm, where K
+    is the number of sets.
+
+    Proof
+    -----
+    ``counts.md``.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.sets or any(not s for s in self.sets):
+            raise SettingError("counts: ask for at least one table, over at least one column each")
+        if any(len(set(s)) != len(s) for s in self.sets):
+            raise SettingError("counts: a column stands twice in one set")
+        if len({frozenset(s) for s in self.sets}) != len(self.sets):
+            raise SettingError("counts: the same table is asked for twice, which would only cost")
+
+    @property
+    def name(self) -> str:
+        """What it is, for the ledger."""
+        orders = sorted({len(s) for s in self.sets})
+        return f"{len(self.sets)} contingency tables ({', '.join(f'{k}-way' for k in orders)})"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it sees."""
+        return tuple(dict.fromkeys(c for s in self.sets for c in s))
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return 2K in L1 and 2K in squared L2."""
+        for column in self.columns:
+            if not domain[column].tabulable:
+                raise SettingError(f"column {column!r} is numeric: declare `bins` to count it")
+        if self.cells(domain) > MAX_CELLS:
+            raise SettingError(f"counts: more than {MAX_CELLS:,} cells; declare fewer categories or bins")
+        moved = Fraction(2 * len(self.sets))
+        return Sensitivity(l1=moved, l2_squared=moved)
+
+    def cells(self, domain: Domain) -> int:
+        """Return the number of cells of all tables."""
+        return sum(prod(domain.shape(s)) for s in self.sets)
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Return all tables, flattened one after the other."""
+        return np.concatenate([counted.ravel() for counted in table.counts(self.sets)])
+
+    def split(self, vector: IntArray, domain: Domain) -> list[IntArray]:
+        """Cut a vector of cells into tables of the public shapes."""
+        shapes = [domain.shape(s) for s in self.sets]
+        ends = np.cumsum([prod(shape) for shape in shapes])
+        parts = np.split(vector, ends[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def all_pairs(columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return all pairs of columns in an order that depends on their names only."""
+    names = sorted(columns)
+    return tuple((a, b) for i, a in enumerate(names) for b in names[i + 1 :])

@@ -1,0 +1,31 @@
+"""Tables hold encoded rows and answer with counts and sums, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Table(Protocol):
+    """What a statistic may ask of rows.
+
+    Once encoded, every answer is total: no question raises or branches on a datum.
+    """
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+        """Contingency tables over sets of columns, shaped by the public domain."""
+        ...
+
+    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
+        """Sums over all rows of the product of one or two columns' codes."""
+        ...

@@ -1,0 +1,106 @@
+"""The public domain as SQL: how a raw value becomes a code, for every engine that speaks SQL.
+
+A code below the column's size is a level. Two codes beyond it mark values without a declared place:
+``size`` for missing and ``size + 1`` for foreign ones; only the custodian's load ever sees them.
+"""
+
+from __future__ import annotations
+
+from discreet.declaration import parse_number
+from discreet.domain import GRID, Categorical, Column, Numeric
+from discreet.errors import DomainError
+
+_SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM")
+_INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
+_FLOATS = ("FLOAT", "DOUBLE")
+
+
+def quote_name(name: str) -> str:
+    """Quote an identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """Quote a string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def code_sql(name: str, column: Column, kind: str) -> str:
+    """Return an SQL expression for the code of column ``name``, stored as SQL type ``kind``."""
+    size = len(column.levels) if column.tabulable else GRID
+    missing = _place(column, column.missing, size)
+    other = _place(column, column.other, size + 1)
+    raw = quote_name(name)
+    if isinstance(column, Categorical):
+        null = f"{raw} IS NULL OR isnan({raw})" if kind in _FLOATS else f"{raw} IS NULL"
+        cases = " ".join(f"WHEN {match} THEN {code}" for match, code in _matches(name, raw, column, kind))
+        code = f"CASE WHEN {null} THEN {missing} {cases} ELSE {other} END"
+    else:
+        value = _number(raw, kind)
+        null = f"{raw} IS NULL OR isnan({value})"
+        code = f"CASE WHEN {null} THEN {missing} WHEN {value} IS NULL THEN {other} ELSE {_bin(value, column)} END"
+    return f"CAST({code} AS {_code_type(size + 2)})"
+
+
+def _code_type(levels: int) -> str:
+    return "UTINYINT" if levels <= 1 << 8 else "USMALLINT" if levels <= 1 << 16 else "UINTEGER"
+
+
+def _place(column: Column, place: str | None, undeclared: int) -> int:
+    return undeclared if place is None else column.levels.index(place)
+
+
+def _number(raw: str, kind: str) -> str:
+    if kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN" or kind.startswith("DECIMAL"):
+        return f"CAST({raw} AS DOUBLE)"
+    return f"TRY_CAST(CAST({raw} AS VARCHAR) AS DOUBLE)"
+
+
+def _bin(value: str, column: Numeric) -> str:
+    """Clip to the bounds, then find the bin; the last bin includes the upper bound."""
+    low, high = column.bounds
+    clipped = f"least(greatest({value}, {_literal(low)}), {_literal(high)})"
+    if isinstance(column.bins, tuple):
+        cases = " ".join(f"WHEN {clipped} < {_literal(e)} THEN {i}" for i, e in enumerate(column.bins[1:-1]))
+        return f"(CASE {cases} ELSE {len(column.bins) - 2} END)" if cases else "0"
+    steps = column.bins or GRID
+    share = f"({clipped} - {_literal(low)}) / {_literal(high - low)}"
+    return f"CAST(least(floor({share} * {steps}), {steps - 1}) AS INTEGER)"
+
+
+def _literal(number: float, kind: str = "DOUBLE") -> str:
+    return f"CAST({quote_text(repr(number))} AS {kind})"
+
+
+def _matches(name: str, raw: str, column: Categorical, kind: str) -> list[tuple[str, int]]:
+    """Return the condition under which each declared category is met, with its code."""
+    labels = column.levels
+    if kind in _INTEGERS or kind in _FLOATS or kind.startswith("DECIMAL"):
+        return _numeric_matches(name, raw, labels, "FLOAT" if kind == "FLOAT" else "DOUBLE")
+    if kind == "BOOLEAN":
+        truth = {"true": "", "1": "", "false": "NOT ", "0": "NOT "}
+        found = [(truth[la.lower()], code) for code, la in enumerate(labels) if la.lower() in truth]
+        _refuse_twins(name, [negation for negation, _ in found])
+        return [(f"{negation}{raw}", code) for negation, code in found]
+    text = raw if kind == "VARCHAR" else f"CAST({raw} AS VARCHAR)"
+    return [(f"{text} = {quote_text(label)}", code) for code, label in enumerate(labels)]
+
+
+def _numeric_matches(name: str, raw: str, labels: tuple[str, ...], kind: str) -> list[tuple[str, int]]:
+    numbers = [(parse_number(label), code) for code, label in enumerate(labels)]
+    _refuse_twins(name, [number for number, _ in numbers if number is not None])
+    found = []
+    for number, code in numbers:
+        if number is not None:
+            whole = labels[code].lstrip("+-").isdigit()
+            literal = str(int(labels[code])) if whole else _literal(number, kind)
+            found.append((f"{raw} = {literal}", code))
+    return found
+
+
+def _refuse_twins(name: str, values: list[object] | list[float] | list[str]) -> None:
+    if len(set(values)) != len(values):
+        raise DomainError(
+            f"column {name!r}: two declared categories mean the same number or truth value, and the data hold such "
+            "values, not text; declare one of them, or store the column as text"
+        )

@@ -1,0 +1,76 @@
+"""The custodian's load: check a source against the domain and encode it. Costs nothing, releases nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from discreet.domain import Domain
+from discreet.tables import IntArray, Table
+from discreet.tables.counting import count, narrowest
+from discreet.tables.memory import MemoryTable, Sealed
+from discreet.tables.source import Misfit, Source, open_source, refuse_misfits
+
+MEMORY_BYTES = 4 << 30
+"""Codes that take more than this (by the declared rows and columns) are streamed instead of held."""
+
+BATCH = 1 << 20
+"""Rows a batch of a streamed table."""
+
+
+class StreamTable(Sealed):
+    """Rows too many for memory: every call streams the encoded rows once, whatever the number of tables."""
+
+    def __init__(self, source: Source, domain: Domain) -> None:
+        self._source = source
+        self._sql = source.encoded_sql(domain)
+        self._sizes = {column: domain.size(column) for column in domain}
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self._source.rows
+
+    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+        """Contingency tables over sets of columns, from one pass."""
+        totals: list[IntArray] = []
+        for batch in self._source.batches(self._sql, BATCH):
+            part = count(batch, self._sizes, sets)
+            totals = [a + b for a, b in zip(totals, part, strict=True)] if totals else part
+        return totals
+
+    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
+        """Sums of products of one or two columns' codes, from one pass."""
+        totals = [0] * len(sets)
+        for batch in self._source.batches(self._sql, BATCH):
+            part = MemoryTable(batch, self._sizes).sums(sets)
+            totals = [a + b for a, b in zip(totals, part, strict=True)]
+        return totals
+
+
+def load(data: object, domain: Domain) -> Table:
+    """Open, check and encode a table.
+
+    Raises
+    ------
+    TableError
+        If the data cannot be read as a table.
+    MisfitError
+        If a declared column is absent, the number of rows is not the declared one, or values have no
+        declared place. Only columns are named. Nothing was spent.
+    """
+    source = open_source(data, domain)
+    sql = source.encoded_sql(domain)
+    source.check_rows(domain)
+    width = sum(1 if narrowest(domain.size(c) + 2) == narrowest(2) else 2 for c in domain)
+    if width * domain.rows > MEMORY_BYTES:
+        refuse_misfits(source.misfits(domain), source.name)
+        return StreamTable(source, domain)
+    codes = source.arrays(sql)
+    sizes = {column: domain.size(column) for column in domain}
+    misfits = []
+    for column in domain:
+        if int(codes[column].max()) >= sizes[column]:
+            missing = int((codes[column] == sizes[column]).sum())
+            misfits.append(Misfit(column, missing, int((codes[column] > sizes[column]).sum())))
+    refuse_misfits(misfits, source.name)
+    return MemoryTable(codes, sizes)

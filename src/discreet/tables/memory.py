@@ -1,0 +1,63 @@
+"""A table in memory: narrow integer codes, one array a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from discreet.errors import RoomError
+from discreet.tables import IntArray
+from discreet.tables.counting import Codes, count
+
+
+class Sealed:
+    """Something that holds rows: it cannot be copied, pickled or looked into by its repr."""
+
+    def __copy__(self) -> NoReturn:
+        raise RoomError(f"a {type(self).__name__} cannot be copied: its budget would be spent twice")
+
+    def __deepcopy__(self, memo: dict[int, object]) -> NoReturn:
+        self.__copy__()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise RoomError(f"a {type(self).__name__} cannot be pickled: it holds rows")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: rows are held here>"
+
+
+class MemoryTable(Sealed):
+    """Encoded rows in memory.
+
+    Parameters
+    ----------
+    codes
+        One array of codes a column, all below the column's size.
+    sizes
+        Number of levels of each column, from the public domain.
+    """
+
+    def __init__(self, codes: Codes, sizes: Mapping[str, int]) -> None:
+        self._codes = dict(codes)
+        self._sizes = dict(sizes)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self._codes.values())))
+
+    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+        """Contingency tables over sets of columns."""
+        return count(self._codes, self._sizes, sets)
+
+    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
+        """Sums of products of one or two columns' codes, exactly."""
+        return [self._sum(columns) for columns in sets]
+
+    def _sum(self, columns: tuple[str, ...]) -> int:
+        product = self._codes[columns[0]].astype(np.int64)
+        for column in columns[1:]:
+            product *= self._codes[column]
+        return int(product.sum())
