@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._version import __version__
 
 if TYPE_CHECKING:
+    from discreet.discovering import discover, discover_in
     from discreet.discovery import Discovery
     from discreet.domain import Categorical, Domain, Numeric
     from discreet.errors import BudgetError, DiscreetError, InputError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.knowledge import Knowledge
     from discreet.networks import Network, network
     from discreet.privacy.budget import Budget
-    from discreet.recipes import Marginals, discover, discover_in, search_again
+    from discreet.recipes import Marginals, search_again
     from discreet.room import Room
     from discreet.search.orient import cpdag
     from discreet.search.pc import pc
@@ -40,8 +41,8 @@ _HOMES = {
     "Room": "room",
     "cpdag": "search.orient",
     "cpdag_f1": "graph",
-    "discover": "recipes",
-    "discover_in": "recipes",
+    "discover": "discovering",
+    "discover_in": "discovering",
     "load": "tables.load",
     "network": "networks",
     "pc": "search.pc",

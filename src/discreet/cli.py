@@ -70,9 +70,9 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     """Run the main job on bundled data: graph, report, privacy statement."""
     import numpy as np
 
+    from discreet.discovering import discover as run
     from discreet.errors import SettingError
     from discreet.networks import network as load_network
-    from discreet.recipes import discover as run
     from discreet.report import check_folder
 
     if rows < 1 or seed < 0:
@@ -119,12 +119,13 @@ def discover(
     """
     from dataclasses import replace
 
+    from discreet.discovering import DELTA
+    from discreet.discovering import discover as run
     from discreet.discovery import Discovery
     from discreet.domain import Domain
     from discreet.errors import SettingError
     from discreet.knowledge import NOTHING_KNOWN, Knowledge
-    from discreet.recipes import DELTA, recipe_for, search_again
-    from discreet.recipes import discover as run
+    from discreet.recipes import recipe_for, search_again
     from discreet.report import check_folder
 
     if out is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,9 @@ def as_bool(node: Node, wrong: Wrong, what: str) -> bool:
     raise wrong(f"{what}: expected true or false")
 
 
-def parse_number(label: str) -> float | None:
-    """Return the number a label is written as, or None."""
-    return float(label) if _NUMBER.fullmatch(label) else None
+def parse_number(label: str) -> Fraction | None:
+    """Return the number a label is written as, exactly, or None."""
+    return Fraction(label) if _NUMBER.fullmatch(label) and len(label) < 40 else None
 
 
 def refuse_unknown(node: Mapping[str, Node], known: Iterable[str], wrong: Wrong, what: str) -> None:

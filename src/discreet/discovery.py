@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet._version import __version__
+from discreet.arrays import IntArray
 from discreet.declaration import MAX_BYTES
 from discreet.domain import Domain
 from discreet.errors import DiscreetError, ReleaseError
@@ -21,7 +22,6 @@ from discreet.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLap
 from discreet.privacy.budget import Budget
 from discreet.release import Release
 from discreet.statistics.counts import Counts
-from discreet.tables import IntArray
 
 if TYPE_CHECKING:
     import networkx

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from discreet.arrays import IntArray
 from discreet.mechanisms import Mechanism
 from discreet.privacy.budget import Entry
 from discreet.statistics import Statistic
-from discreet.tables import IntArray
 
 S = TypeVar("S", bound=Statistic)
 

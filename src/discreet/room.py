@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import RoomError
 from discreet.mechanisms import Mechanism
@@ -12,7 +13,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release import Release
 from discreet.statistics import Statistic
-from discreet.tables import IntArray, Table
+from discreet.tables import Table
 from discreet.tables.memory import Sealed
 
 S = TypeVar("S", bound=Statistic)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from discreet.arrays import IntArray
 from discreet.privacy.budget import Cost
-from discreet.privacy.noise import Noise
 from discreet.statistics import Sensitivity
-from discreet.tables import IntArray
+
+if TYPE_CHECKING:
+    from discreet.privacy.noise import Noise
 
 
 class Mechanism(Protocol):

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from discreet.arrays import IntArray
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Cost
-from discreet.privacy.noise import MAX_SCALE, Noise
 from discreet.statistics import Sensitivity
-from discreet.tables import IntArray
+
+if TYPE_CHECKING:
+    from discreet.privacy.noise import Noise
+
+MAX_SCALE = 2.0**40
+"""Noise beyond this drowns anything countable, and sums of it must fit in 64 bits."""
 
 
 def _check_scale(scale: float, what: str) -> None:

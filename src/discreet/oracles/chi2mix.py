@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from discreet.arrays import FloatArray
+
 _EQUAL = 1e-9
 
 

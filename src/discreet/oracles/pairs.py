@@ -8,9 +8,8 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from discreet.arrays import FloatArray
 
 Law = Literal["gaussian", "laplace"]
 """The law of the noise on a cell."""

@@ -10,10 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
+from discreet.arrays import FloatArray
 from discreet.errors import SettingError, UnansweredError
 from discreet.oracles import Verdict
 from discreet.oracles.chi2mix import tail
-from discreet.oracles.pairs import FloatArray, Margin, PairTables, Strata, contrasts, pooled_margin, whole, within
+from discreet.oracles.pairs import Margin, PairTables, Strata, contrasts, pooled_margin, whole, within
 
 EFFECT = 0.1
 """Prior variance of a standardised dependence: decides which directions of a table carry weight."""

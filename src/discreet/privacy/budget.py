@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 
 from discreet.errors import BudgetError, SettingError
 from discreet.privacy.accounting import Currency, check_guarantee, limit_of
+
+
+GRAINS = 1 << 128
+"""Charges are rounded up, and the limit down, to this fraction of a unit: sums stay exact and short."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,9 @@ class Budget:
         self.currency = currency or (Currency.GDP if delta else Currency.PURE)
         if self.currency is Currency.PURE and delta:
             raise SettingError("delta: must be 0 in pure epsilon accounting; it would be given away for nothing")
-        self.limit = limit_of(self.currency, self.epsilon, self.delta)
+        self.limit = Fraction(floor(limit_of(self.currency, self.epsilon, self.delta) * GRAINS), GRAINS)
         self._entries: list[Entry] = []
+        self._spent = Fraction(0)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -74,7 +80,7 @@ class Budget:
     @property
     def spent(self) -> Fraction:
         """The sum of all charges."""
-        return sum((entry.amount for entry in self._entries), Fraction(0))
+        return self._spent
 
     @property
     def left(self) -> Fraction:
@@ -83,7 +89,7 @@ class Budget:
 
     def charge(self, cost: Cost, *, statistic: str, mechanism: str) -> Entry:
         """Book a charge, or refuse it and book nothing."""
-        amount = cost.amount(self.currency)
+        amount = Fraction(ceil(cost.amount(self.currency) * GRAINS), GRAINS)
         if amount > self.left:
             raise BudgetError(
                 f"the budget refuses {statistic}: it asks {float(amount):.6g} of {float(self.left):.6g} left "
@@ -92,6 +98,7 @@ class Budget:
             )
         entry = Entry(statistic, mechanism, self.currency, amount)
         self._entries.append(entry)
+        self._spent += amount
         return entry
 
     def __repr__(self) -> str:

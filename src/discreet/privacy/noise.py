@@ -12,13 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from discreet.tables import IntArray
+from discreet.arrays import IntArray
 
 Words = npt.NDArray[np.uint64]
 WORD = 64
-MAX_SCALE = 2.0**40
-"""Noise beyond this drowns anything countable, and sums of it must fit in 64 bits."""
-
 TAIL = 10
 """The table of thresholds spans this many standard deviations; what lies outside is bisected."""
 
@@ -117,7 +114,7 @@ def invert_rounded_gaussian(sigma: float, words: Words, more: RandomBits) -> Int
 def _threshold_table(sigma: float, size: int) -> tuple[IntArray, Words, Words, int]:
     """Return integers, certified bounds on their thresholds as 64-bit words, and the step between them."""
     reach = int(TAIL * sigma) + 1
-    stride = max(1, -(-2 * reach // max(1 << 12, 2 * size)))
+    stride = max(1, -(-2 * reach // max(1 << 6, 2 * size)))
     bounds = {k: _threshold(k, sigma, WORD) for k in range(-reach, reach + stride, stride)}
     fitting = {k: bound for k, bound in bounds.items() if bound[1] < 1 << WORD}
     lows = np.array([low for low, _ in fitting.values()], dtype=np.uint64)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from discreet.arrays import IntArray
 from discreet.domain import Domain
-from discreet.tables import IntArray, Table
+from discreet.tables import Table
 
 
 @dataclass(frozen=True)

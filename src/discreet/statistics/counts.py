@@ -9,10 +9,11 @@ from math import prod
 
 import numpy as np
 
+from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity
-from discreet.tables import IntArray, Table
+from discreet.tables import Table
 
 MAX_CELLS = 50_000_000
 """Cells of one release; more would be mostly noise and would not fit in a file."""

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from discreet.tables import IntArray
+from discreet.arrays import IntArray
 
 Codes = Mapping[str, npt.NDArray[np.unsignedinteger]]
 """One narrow array of codes a column, all of the same length."""

@@ -6,6 +6,8 @@ A code below the column's size is a level. Two codes beyond it mark values witho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from discreet.declaration import parse_number
 from discreet.domain import GRID, Categorical, Column, Numeric
 from discreet.errors import DomainError
@@ -92,13 +94,12 @@ def _numeric_matches(name: str, raw: str, labels: tuple[str, ...], kind: str) ->
     found = []
     for number, code in numbers:
         if number is not None:
-            whole = labels[code].lstrip("+-").isdigit()
-            literal = str(int(labels[code])) if whole else _literal(number, kind)
+            literal = str(number) if number.denominator == 1 else _literal(float(number), kind)
             found.append((f"{raw} = {literal}", code))
     return found
 
 
-def _refuse_twins(name: str, values: list[object] | list[float] | list[str]) -> None:
+def _refuse_twins(name: str, values: Sequence[object]) -> None:
     if len(set(values)) != len(values):
         raise DomainError(
             f"column {name!r}: two declared categories mean the same number or truth value, and the data hold such "

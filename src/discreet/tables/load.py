@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from discreet.arrays import IntArray
 from discreet.domain import Domain
-from discreet.tables import IntArray, Table
+from discreet.tables import Table
 from discreet.tables.counting import count, narrowest
 from discreet.tables.memory import MemoryTable, Sealed
 from discreet.tables.source import Misfit, Source, open_source, refuse_misfits

@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from discreet.arrays import IntArray
 from discreet.errors import RoomError
-from discreet.tables import IntArray
 from discreet.tables.counting import Codes, count
 
 

@@ -7,7 +7,7 @@ value; engine messages are dropped, because they quote data.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,20 +207,19 @@ def _frame(data: object, domain: Domain | None) -> object:
 
 
 def _frame_of(module: str, data: Any) -> object:
-    checks: dict[str, Callable[[], bool]] = {
-        "pandas": lambda: type(data).__name__ == "DataFrame",
-        "polars": lambda: type(data).__name__ in ("DataFrame", "LazyFrame"),
-        "pyarrow": lambda: type(data).__name__ in ("Table", "RecordBatch"),
-    }
-    if not checks[module]():
-        raise TableError(f"expected a table, not a {module} {type(data).__name__}")
+    """Return a frame of a known library as one DuckDB scans, after a look at its names."""
+    kind = f"{module}.{type(data).__name__}"
+    if kind == "polars.LazyFrame":
+        data = data.collect()
+    elif kind == "pyarrow.RecordBatch":
+        import pyarrow
+
+        data = pyarrow.Table.from_batches([data])
+    elif kind not in ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table"):
+        raise TableError(f"expected a table, not a {kind}")
     names = data.schema.names if module == "pyarrow" else list(data.columns)
     if len({str(name).lower() for name in names}) != len(names):
         raise TableError("the table has two columns whose names are the same or differ only in case")
-    if module == "pyarrow":
-        import pyarrow
-
-        return pyarrow.table(data) if type(data).__name__ == "RecordBatch" else data
     return data
 
 

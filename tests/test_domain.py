@@ -1,0 +1,98 @@
+"""The public domain: what is written stays as written, and what is unclear is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.domain import Categorical, Domain, Numeric
+from discreet.errors import DomainError
+
+EXAMPLE = """
+rows: 100000
+columns:
+  smoker: {categories: [no, yes]}
+  code:   {categories: [01, 1, 1.0, 1e3, null, ~, 0x1F, 2020-01-01]}
+  stage:  {categories: [I, II, III], ordered: true, missing: unknown}
+  age:    {bounds: [0, 110], bins: 8}
+"""
+
+
+def test_labels_are_text_whatever_yaml_would_make_of_them():
+    domain = Domain.from_yaml(EXAMPLE)
+    assert domain["smoker"].levels == ("no", "yes")
+    assert domain["code"].levels == ("01", "1", "1.0", "1e3", "null", "~", "0x1F", "2020-01-01")
+
+
+def test_places_of_missing_values_are_levels():
+    domain = Domain.from_yaml(EXAMPLE)
+    assert domain["stage"].levels == ("I", "II", "III", "unknown")
+    assert domain["stage"].ordered
+    assert Categorical(categories=("a", "b"), missing="b", other="c").levels == ("a", "b", "c")
+
+
+def test_bins():
+    age = Domain.from_yaml(EXAMPLE)["age"]
+    assert age.levels[0] == "[0, 13.75)"
+    assert age.levels[-1] == "[96.25, 110]"
+    assert Numeric(bounds=(0, 10), bins=(0, 1, 10), missing="?").levels == ("[0, 1)", "[1, 10]", "?")
+    assert Domain({"x": Numeric(bounds=(0, 1), bins=4), "y": Categorical(categories=("a",))}, rows=1).shape(
+        ("x", "y")
+    ) == (4, 1)
+
+
+def test_round_trip():
+    domain = Domain.from_yaml(EXAMPLE)
+    assert Domain.from_yaml(domain.to_yaml()) == domain
+    assert Domain.from_dict(domain.to_dict()) == domain
+
+
+LABELS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=12)
+
+
+@given(st.lists(LABELS, min_size=1, max_size=6, unique=True), LABELS, st.booleans())
+def test_any_labels_survive_yaml(labels, place, ordered):
+    column = Categorical(categories=tuple(labels), ordered=ordered, missing=place)
+    domain = Domain({"x": column}, rows=5, unit="visit")
+    assert Domain.from_yaml(domain.to_yaml() + "\n") == domain
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("columns: {x: {categories: [a]}}\n", "rows"),
+        ("rows: 10\n", "columns"),
+        ("rows: 0\ncolumns: {x: {categories: [a]}}", "rows"),
+        ("rows: ten\ncolumns: {x: {categories: [a]}}", "rows"),
+        ("rows: 10\ncolumns: {x: {categories: []}}", "column 'x'"),
+        ("rows: 10\ncolumns: {x: {categories: [a, a]}}", "twice"),
+        ("rows: 10\ncolumns: {x: {categories: [a], bounds: [0, 1]}}", "either"),
+        ("rows: 10\ncolumns: {x: {bounds: [1, 0]}}", "bounds"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, .inf]}}", "bounds"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], bins: 0}}", "bins"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], bins: [0, 2]}}", "bins"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], missing: u}}", "bins"),
+        ("rows: 10\ncolumns: {x: {categoris: [a]}}", "column 'x'"),
+        ("rows: 10\ncolumns: {x: {categories: [a], oder: b}}", "oder"),
+        ("rows: 10\ncolums: {}\n", "colums"),
+        ("rows: 10\ncolumns: {x: {categories: [a]}, x: {categories: [b]}}", "twice"),
+        ("rows: 10\ncolumns: {x: {categories: [a]}, X: {categories: [b]}}", "case"),
+        ("rows: 10\ncolumns: [x, y]\n", "columns"),
+        ("rows: [\n", "YAML"),
+        ("\n", "domain"),
+    ],
+)
+def test_what_is_unclear_is_refused(text, words):
+    with pytest.raises(DomainError, match=words):
+        Domain.from_yaml(text + "\n")
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(DomainError, match="cannot be read"):
+        Domain.from_yaml("nowhere.yaml")
+
+
+def test_python_labels_must_be_text():
+    with pytest.raises(DomainError, match="text"):
+        Domain.from_dict({"rows": 3, "columns": {"x": {"categories": [0, 1]}}})
