@@ -31,9 +31,7 @@ def plain_zcdp_delta(rho, epsilon):
     return math.exp(minimize_scalar(log_delta, bounds=(-5, 15), method="bounded", options={"xatol": 1e-10}).fun)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "mu"), [(0.1, 0.0275), (0.3, 0.07696), (1, 0.2367), (3, 0.6477), (10, 1.848)]
-)
+@pytest.mark.parametrize(("epsilon", "mu"), [(0.1, 0.0275), (0.3, 0.07696), (1, 0.2367), (3, 0.6477), (10, 1.848)])
 def test_mu_of_known_cases(epsilon, mu):
     found = mu_of(epsilon, 1e-6)
     assert mu <= found < mu * 1.002

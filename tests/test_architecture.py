@@ -11,7 +11,8 @@ import discreet
 
 ROOT = Path(discreet.__file__).parent
 MODULES = {
-    "discreet" + "".join(f".{part}" for part in path.relative_to(ROOT).with_suffix("").parts if part != "__init__"): path
+    "discreet"
+    + "".join(f".{part}" for part in path.relative_to(ROOT).with_suffix("").parts if part != "__init__"): path
     for path in ROOT.rglob("*.py")
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}

@@ -45,9 +45,7 @@ def class_by_enumeration(dag):
 
 def random_dag(rng, n, density):
     order = rng.permutation(n)
-    arcs = [
-        (NAMES[order[i]], NAMES[order[j]]) for i, j in combinations(range(n), 2) if rng.random() < density
-    ]
+    arcs = [(NAMES[order[i]], NAMES[order[j]]) for i, j in combinations(range(n), 2) if rng.random() < density]
     return Graph(tuple(NAMES[:n]), frozenset(arcs))
 
 

@@ -73,7 +73,7 @@ def discover_in(
     """Find a causal graph with all that is left of a room's budget."""
     statistic = plan(room.domain, knowledge)
     budget = room.budget
-    if budget.left <= 0:
+    if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
     measurements: tuple[Measurement, ...] = ()
     private = True

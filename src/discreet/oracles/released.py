@@ -84,9 +84,9 @@ class ReleasedPairs:
         return self._asked[key]
 
     def _test(self, x: str, y: str, z: str | None) -> Verdict:
-        residual = self.residual(x, y, z)
-        if not residual.values.size:  # a column with one level depends on nothing
+        if min(self._pairs.sizes[x], self._pairs.sizes[y]) < 2:  # a column with one level depends on nothing
             return Verdict(independent=True, evidence=0.0, p_value=1.0)
+        residual = self.residual(x, y, z)
         whitener = np.linalg.inv(np.linalg.cholesky(residual.sampled + residual.blurred))
         share, directions = np.linalg.eigh(whitener @ residual.sampled @ whitener.T)
         whitener = directions.T @ whitener

@@ -87,6 +87,11 @@ class Budget:
         """What may still be charged."""
         return self.limit - self.spent
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether only the dust of rounding is left: less than a billionth of the limit."""
+        return self.left * 10**9 < self.limit
+
     def charge(self, cost: Cost, *, statistic: str, mechanism: str) -> Entry:
         """Book a charge, or refuse it and book nothing."""
         amount = Fraction(ceil(cost.amount(self.currency) * GRAINS), GRAINS)

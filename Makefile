@@ -1,0 +1,41 @@
+# `make demo` and `make test` set up their environment by themselves: python3 with venv is all they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-all lint lock bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/discreet demo
+
+test: $(VENV)/.dev lint
+	$(BIN)/python -m pytest
+
+test-all: test
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/end_to_end.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+lock: $(VENV)/.dev
+	$(BIN)/python -m pip list --format freeze --exclude discreet --exclude pip --exclude setuptools > constraints.txt
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

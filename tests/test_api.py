@@ -1,0 +1,48 @@
+"""The door: every public name is there, and the README's example runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_all_is_complete():
+    assert sorted(discreet.__all__) == discreet.__all__
+    assert set(discreet._HOMES) | {"__version__"} == set(discreet.__all__)
+    assert len(discreet.__all__) <= 25
+    for name in discreet.__all__:
+        assert getattr(discreet, name) is not None
+    assert set(discreet.__all__) <= set(dir(discreet))
+    with pytest.raises(AttributeError, match="nothing"):
+        discreet.nothing  # noqa: B018
+
+
+def test_every_public_callable_has_a_docstring():
+    for name in discreet.__all__:
+        if callable(getattr(discreet, name)):
+            assert getattr(discreet, name).__doc__, name
+
+
+def test_the_readme_example_runs(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 1
+    assert len(blocks[0].splitlines()) <= 20
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", blocks[0]], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_version_is_said_once():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## {discreet.__version__}" in changelog
+    assert f"version: {discreet.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

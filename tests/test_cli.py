@@ -1,0 +1,199 @@
+"""The command line: what people type, what they get back, and what they are told when it does not work."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import discreet as dc
+from discreet.cli import main
+from discreet.domain import Domain
+
+ROWS = 5_000
+SECRET = "SECRET-4711"
+
+
+def run(*args):
+    return CliRunner().invoke(main, [str(a) for a in args])
+
+
+@pytest.fixture
+def files(tmp_path):
+    net = dc.network("cancer")
+    frame = pd.DataFrame(net.sample(ROWS, np.random.default_rng(0)))
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "domain.yaml").write_text(net.domain(ROWS).to_yaml())
+    return tmp_path, frame
+
+
+def test_discover_prints_the_graph_and_says_what_was_promised(files):
+    folder, _ = files
+    result = run(
+        "discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, "--out", folder / "o"
+    )
+    assert result.exit_code == 0
+    assert result.stdout.startswith("5 columns, 5,000 rows")
+    assert "Promised:" in result.stderr
+    assert "Promised:" not in result.stdout
+    assert {p.name for p in (folder / "o").iterdir()} == {"release.json", "graph.svg", "graph.gml", "report.html"}
+
+
+def test_json_is_one_object_on_stdout(files):
+    folder, _ = files
+    result = run("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, "--json")
+    assert json.loads(result.stdout)["privacy"]["epsilon"] == 2
+    assert result.exit_code == 0
+
+
+def test_a_release_is_searched_again_without_data(files):
+    folder, _ = files
+    run("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, "--out", folder / "o")
+    again = run("discover", folder / "o" / "release.json", "--json", "--max-order", 0)
+    assert json.loads(again.stdout)["schema"] == 1
+    clash = run("discover", folder / "o" / "release.json", "--epsilon", 1)
+    assert clash.exit_code == 2
+    assert "epsilon" in clash.stderr
+
+
+def test_knowledge_file(files):
+    folder, _ = files
+    (folder / "k.yaml").write_text("required: [[Xray, Dyspnoea]]\n")
+    result = run(
+        *("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, "--json"),
+        *("--knowledge", folder / "k.yaml", "--delta", 0, "--method", "marginals", "--alpha", 0.05),
+    )
+    edges = json.loads(result.stdout)["graph"]["edges"]
+    assert {"from": "Xray", "to": "Dyspnoea", "directed": True, "confidence": None} in edges
+
+
+def test_draft_says_that_it_looked_and_can_be_used(files):
+    folder, frame = files
+    frame["age"] = np.linspace(17, 93, ROWS)
+    frame["name"] = [f"person {i}" for i in range(ROWS)]
+    frame.loc[3, "Smoker"] = None
+    frame.to_csv(folder / "wide.csv", index=False)
+    result = run("domain", "draft", folder / "wide.csv")
+    assert result.exit_code == 0
+    assert "LOOKING AT THE DATA" in result.stderr
+    assert result.stdout.startswith("# DRAFT")
+    assert "left out: 'name'" in result.stdout
+    assert "person" not in result.stdout
+    draft = Domain.from_yaml(result.stdout)
+    assert draft["Smoker"].levels == ("False", "True", "missing")
+    assert draft["age"].bounds == (10, 100)
+    (folder / "draft.yaml").write_text(result.stdout)
+    assert run("domain", "check", folder / "wide.csv", "--domain", folder / "draft.yaml").exit_code == 0
+
+
+def test_check_names_columns_and_never_values(files):
+    folder, frame = files
+    frame.loc[3, "Smoker"] = SECRET
+    frame.loc[4, "Xray"] = None
+    frame["extra"] = 1
+    frame.drop(columns="Cancer").iloc[:-1].to_csv(folder / "bad.csv", index=False)
+    result = run("domain", "check", folder / "bad.csv", "--domain", folder / "domain.yaml")
+    assert result.exit_code == 2
+    for words in ("'Smoker': 1 values outside", "'Xray': 1 missing", "'Cancer': declared", "rows:", "extra"):
+        assert words in result.stderr
+    assert SECRET not in result.output
+    as_json = run("domain", "check", folder / "bad.csv", "--domain", folder / "domain.yaml", "--json")
+    assert not json.loads(as_json.stdout)["fits"]
+    assert as_json.exit_code == 2
+    fits = run("domain", "check", folder / "data.csv", "--domain", folder / "domain.yaml", "--json")
+    assert json.loads(fits.stdout) == {"schema": 1, "fits": True, "problems": [], "ignored": []}
+
+
+def bad_inputs():
+    yield "missing column", lambda f, d: f.drop(columns="Cancer"), {}, "Cancer"
+    yield "unknown category", lambda f, d: f.assign(Cancer=SECRET), {}, "Cancer"
+    yield "NaN", lambda f, d: f.assign(Cancer=np.nan), {}, "Cancer"
+    yield "one row short", lambda f, d: f.iloc[1:], {}, "rows"
+    yield "no rows", lambda f, d: f.iloc[:0], {}, "no rows"
+    yield "negative epsilon", None, {"--epsilon": "-1"}, "epsilon"
+    yield "infinite epsilon", None, {"--epsilon": "inf"}, "epsilon"
+    yield "not a number", None, {"--epsilon": "nan"}, "epsilon"
+    yield "zero epsilon", None, {"--epsilon": "0"}, "epsilon"
+    yield "text for epsilon", None, {"--epsilon": "much"}, "epsilon"
+    yield "no epsilon", None, {"--epsilon": None}, "epsilon"
+    yield "delta of 1", None, {"--delta": "1"}, "delta"
+    yield "delta of 1/n", None, {"--delta": str(1 / ROWS)}, "delta"
+    yield "no domain", None, {"--domain": None}, "domain"
+    yield "absent domain", None, {"--domain": "nowhere.yaml"}, "domain"
+    yield "unknown method", None, {"--method": "magic"}, "method"
+    yield "order too large", None, {"--max-order": "5"}, "max-order"
+    yield "alpha", None, {"--alpha": "2"}, "alpha"
+    yield "absent knowledge", None, {"--knowledge": "nowhere.yaml"}, "knowledge"
+
+
+@pytest.mark.parametrize(("frame", "options", "words"), [b[1:] for b in bad_inputs()], ids=[b[0] for b in bad_inputs()])
+def test_bad_input_gets_a_clear_line_and_exit_2(files, frame, options, words):
+    folder, good = files
+    if frame is not None:
+        frame(good, folder).to_csv(folder / "data.csv", index=False)
+    given = {"--domain": str(folder / "domain.yaml"), "--epsilon": "1", "--out": str(folder / "o"), **options}
+    args = [part for key, value in given.items() if value is not None for part in (key, value)]
+    result = run("discover", folder / "data.csv", *args)
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert SECRET not in result.output
+    assert "Traceback" not in result.output
+    assert not result.stdout
+    assert not list((folder / "o").glob("*"))
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe" * 500, b'{"a": 1}', b"a,b\n1\n2,3,4\n"])
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.duckdb", "x.json", "x.xlsx", "x"])
+def test_files_that_are_not_tables(files, name, content):
+    folder, _ = files
+    (folder / name).write_bytes(content)
+    args = [] if name.endswith("json") else ["--domain", folder / "domain.yaml", "--epsilon", "1"]
+    result = run("discover", folder / name, *args)
+    assert result.exit_code == 2, result.output
+    assert result.stderr.splitlines()[-1].startswith("error: ")
+
+
+def test_an_unexpected_failure_shows_no_traceback(files, monkeypatch):
+    folder, _ = files
+
+    def broken(*args, **kwargs):
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr("discreet.discovering.load", broken)
+    result = run("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 1)
+    assert result.exit_code == 1
+    assert SECRET not in result.output
+    assert "ValueError" in result.stderr
+
+
+def test_demo(tmp_path):
+    result = run("demo", "--rows", 20_000, "--out", tmp_path / "demo", "--network", "cancer")
+    assert result.exit_code == 0
+    assert "5 columns" in result.stdout
+    assert "edges; " in result.stderr
+    assert (tmp_path / "demo" / "report.html").is_file()
+    assert run("demo", "--network", "nowhere", "--out", tmp_path / "demo").exit_code == 2
+    assert run("demo", "--rows", 0, "--out", tmp_path / "demo").exit_code == 2
+
+
+def test_help_needs_no_heavy_import():
+    code = "import sys, discreet.cli; heavy = {'numpy', 'scipy', 'duckdb', 'opendp', 'pandas', 'pyarrow', 'flint', 'networkx'}"
+    code += "; print(sorted(heavy & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"
+    assert "discover" in run("--help").stdout
+
+
+def test_as_a_process(files):
+    folder, _ = files
+    args = ["discover", "data.csv", "--domain", "domain.yaml", "--epsilon", "1", "--json"]
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "discreet", *args], capture_output=True, text=True, check=False, cwd=folder
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["rows"] == ROWS

@@ -1,0 +1,245 @@
+"""The main job, end to end."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dc
+from discreet.discovery import Discovery
+from discreet.errors import BudgetError, InputError, KnowledgeError, ReleaseError, SettingError
+from discreet.privacy.accounting import Currency, gdp_delta
+from discreet.recipes import search_again
+from discreet.testing import SeededNoise
+
+ROWS = 20_000
+
+
+def sampled(name, rows=ROWS, seed=0):
+    net = dc.network(name)
+    return net, net.sample(rows, np.random.default_rng(seed)), net.domain(rows)
+
+
+def seeded(name, *, rows=ROWS, seed=0, epsilon=1.0, delta=1e-6, knowledge=dc.Knowledge(), order=None):  # noqa: B008
+    """A run with predictable noise."""
+    net, data, domain = sampled(name, rows, seed)
+    if order is not None:
+        domain = dc.Domain({c: domain[c] for c in order(list(domain))}, rows=rows)
+    room = dc.Room(dc.load(data, domain), domain, dc.Budget(epsilon=epsilon, delta=delta), noise=SeededNoise(seed))
+    return net, dc.discover_in(room, dc.Marginals(), knowledge=knowledge)
+
+
+def test_asia_at_epsilon_one():
+    """n = 100,000, epsilon 1, delta 1e-6: skeleton F1 of at least 0.80 in the mean of 10 runs."""
+    scores = []
+    for seed in range(10):
+        net, found = seeded("asia", rows=100_000, seed=seed)
+        scores.append(dc.skeleton_f1(found.graph, net.dag))
+    assert np.mean(scores) >= 0.80
+
+
+@pytest.mark.parametrize("name", ["cancer", "earthquake", "survey"])
+def test_small_networks(name):
+    scores = [dc.skeleton_f1(seeded(name, rows=100_000, seed=s)[1].graph, dc.network(name).dag) for s in range(3)]
+    assert np.mean(scores) >= 0.8
+
+
+def test_the_promise_is_kept_to_the_last_digit():
+    _, data, domain = sampled("asia")
+    found = dc.discover(data, domain=domain, epsilon=1.0)
+    assert found.privacy.private
+    assert (found.privacy.epsilon, found.privacy.delta) == (1.0, 1e-6)
+    (spent,) = found.privacy.spent
+    (measured,) = found.measurements
+    tables = len(measured.sets)
+    assert tables == 28
+    mu_squared = Fraction(2 * tables) / Fraction(measured.mechanism.sigma) ** 2
+    assert gdp_delta(float(mu_squared) ** 0.5, 1.0) <= 1e-6 * (1 + 1e-9)
+    assert spent.amount == pytest.approx(float(mu_squared))
+    assert spent.currency == Currency.GDP.value
+
+
+def test_pure_epsilon_uses_laplace_noise():
+    _, data, domain = sampled("asia")
+    found = dc.discover(data, domain=domain, epsilon=2.0, delta=0)
+    assert found.privacy.delta == 0
+    assert found.measurements[0].mechanism.scale == pytest.approx(2 * 28 / 2.0)
+    assert found.privacy.spent[0].currency == Currency.PURE.value
+
+
+def test_two_runs_draw_different_noise():
+    _, data, domain = sampled("cancer")
+    runs = [dc.discover(data, domain=domain, epsilon=1.0).measurements[0].tables for _ in range(2)]
+    assert any((a != b).any() for a, b in zip(*runs, strict=True))
+
+
+def test_column_order_changes_nothing():
+    _, first = seeded("asia", order=lambda names: names)
+    for order in (sorted, lambda names: names[::-1]):
+        assert seeded("asia", order=order)[1].graph == first.graph
+
+
+def test_a_forbidden_pair_is_never_measured_and_saves_budget():
+    forbidden = dc.Knowledge(forbidden={("asia", "smoke"), ("smoke", "asia"), ("xray", "dysp"), ("dysp", "xray")})
+    _, found = seeded("asia", knowledge=forbidden)
+    _, free = seeded("asia")
+    sets = found.measurements[0].sets
+    assert len(sets) == 26
+    assert ("asia", "smoke") not in sets
+    assert found.measurements[0].mechanism.sigma < free.measurements[0].mechanism.sigma
+    assert not found.graph.skeleton & {frozenset(("asia", "smoke")), frozenset(("xray", "dysp"))}
+
+
+def test_knowledge_reaches_the_graph():
+    knowledge = dc.Knowledge(required={("asia", "dysp")}, tiers=(("asia", "smoke"), ("bronc", "lung", "tub")))
+    _, found = seeded("asia", knowledge=knowledge)
+    assert ("asia", "dysp") in found.graph.directed
+    assert ("smoke", "lung") in found.graph.directed
+
+
+def test_nothing_to_ask_costs_nothing():
+    domain = dc.Domain({c: dc.Categorical(categories=("0", "1")) for c in "ab"}, rows=3)
+    knowledge = dc.Knowledge(forbidden={("a", "b"), ("b", "a")})
+    found = dc.discover({"a": ["0"] * 3, "b": ["1"] * 3}, domain=domain, epsilon=1, knowledge=knowledge)
+    assert not found.privacy.spent
+    assert not found.graph.skeleton
+
+
+def test_a_constant_column_has_no_edges():
+    net, data, domain = sampled("cancer", rows=5_000)
+    data["Smoker"] = np.full(5_000, "True")
+    found = dc.discover(data, domain=domain, epsilon=5.0)
+    assert not [pair for pair in found.graph.skeleton if "Smoker" in pair]
+
+
+def test_one_row_and_two_columns():
+    domain = dc.Domain({c: dc.Categorical(categories=("0", "1")) for c in "ab"}, rows=1)
+    found = dc.discover({"a": ["0"], "b": ["1"]}, domain=domain, epsilon=1)
+    assert found.graph.nodes == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"epsilon": -1}, SettingError, "epsilon"),
+        ({"epsilon": float("inf")}, SettingError, "epsilon"),
+        ({"delta": 1}, SettingError, "delta"),
+        ({"delta": 1 / ROWS}, SettingError, "delta"),
+        ({"method": "magic"}, SettingError, "method"),
+        ({"knowledge": dc.Knowledge(required={("x", "y")})}, KnowledgeError, "'x'"),
+    ],
+)
+def test_bad_settings_are_refused_before_data_are_read(change, error, words):
+    _, _, domain = sampled("cancer")
+    with pytest.raises(error, match=words):
+        dc.discover("does not exist.csv", **{"domain": domain, "epsilon": 1.0, **change})
+
+
+def test_numeric_columns_need_bins():
+    domain = dc.Domain({"x": dc.Numeric(bounds=(0, 1)), "y": dc.Numeric(bounds=(0, 1), bins=3)}, rows=3)
+    with pytest.raises(SettingError, match="column 'x' is numeric"):
+        dc.discover("nothing.csv", domain=domain, epsilon=1)
+    with pytest.raises(SettingError, match="two columns"):
+        dc.discover("nothing.csv", domain=dc.Domain({"y": domain["y"]}, rows=3), epsilon=1)
+
+
+def test_binned_numbers_are_found():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, ROWS)
+    frame = pd.DataFrame({"x": x, "y": x + rng.normal(0, 0.1, ROWS), "z": rng.normal(0, 1, ROWS)})
+    bins = {c: dc.Numeric(bounds=b, bins=4) for c, b in {"x": (0, 1), "y": (-1, 2), "z": (-4, 4)}.items()}
+    found = dc.discover(frame, domain=dc.Domain(bins, rows=ROWS), epsilon=1)
+    assert found.graph.skeleton == {frozenset("xy")}
+
+
+def test_a_spent_budget_is_refused():
+    _, data, domain = sampled("cancer")
+    room = dc.Room(dc.load(data, domain), domain, dc.Budget(epsilon=1, delta=1e-6))
+    dc.discover_in(room, dc.Marginals())
+    entries = room.budget.entries
+    with pytest.raises(BudgetError, match="already spent"):
+        dc.discover_in(room, dc.Marginals())
+    assert room.budget.entries == entries
+
+
+def test_a_failed_load_spends_nothing():
+    _, data, domain = sampled("cancer")
+    data["Smoker"] = np.where(np.arange(ROWS) == 7, "SECRET-4711", data["Smoker"])
+    with pytest.raises(InputError, match="column 'Smoker'") as caught:
+        dc.discover(data, domain=domain, epsilon=1)
+    assert "SECRET" not in str(caught.value)
+
+
+def test_json_contract():
+    _, found = seeded("cancer")
+    data = json.loads(json.dumps(found.to_dict()))
+    assert set(data) == {"schema", "method", "graph", "privacy", "rows", "version"}
+    assert data["schema"] == 1
+    assert data["method"] == "marginals"
+    assert data["rows"] == ROWS
+    assert set(data["graph"]) == {"nodes", "edges"}
+    assert all(set(e) == {"from", "to", "directed", "confidence"} for e in data["graph"]["edges"])
+    privacy = data["privacy"]
+    assert privacy["neighbors"] == "replace-one-row"
+    assert privacy["private"] is False  # predictable noise
+    assert len(privacy["spent"]) == 1
+
+
+def test_a_release_can_be_read_and_searched_again(tmp_path):
+    _, found = seeded("asia", knowledge=dc.Knowledge(tiers=(("asia",), ("tub",))))
+    found.save(tmp_path)
+    again = Discovery.load(tmp_path / "release.json")
+    assert again.to_json() == found.to_json()
+    assert search_again(again).graph == found.graph
+    marginal = search_again(again, max_order=0)
+    assert marginal.graph.skeleton > found.graph.skeleton
+    assert marginal.privacy == found.privacy
+    assert not again.privacy.private
+    with pytest.raises(SettingError, match="max-order"):
+        search_again(again, max_order=2)
+
+
+def test_a_release_holds_no_exact_counts(tmp_path):
+    """Every released number is an integer that went through the mechanism; nothing else of the rows is there."""
+    net, data, domain = sampled("cancer", rows=1_000)
+    found = dc.discover(data, domain=domain, epsilon=1)
+    text = json.loads(found.to_json())
+    assert set(text) == {
+        *("schema", "method", "graph", "privacy", "rows", "version"),
+        *("settings", "domain", "knowledge", "measurements"),
+    }
+    exact = dc.load(data, domain).counts(list(found.measurements[0].sets))
+    noise = np.concatenate([(t - e).ravel() for t, e in zip(found.measurements[0].tables, exact, strict=True)])
+    sigma = found.measurements[0].mechanism.sigma
+    assert 0.4 * sigma < noise.std() < 1.8 * sigma
+
+
+@pytest.mark.parametrize(
+    ("break_it", "words"),
+    [
+        (lambda t: "{", "not JSON"),
+        (lambda t: "[]", "not a release"),
+        (lambda t: t.replace('"schema": 1', '"schema": 2'), "schema 2"),
+        (lambda t: t.replace('"counts": [', '"counts": [1, '), "shape"),
+        (lambda t: t.replace('"kind": "rounded-gaussian"', '"kind": "none"'), "damaged"),
+        (lambda t: t.replace('"sigma": ', '"sigma": -'), "damaged"),
+        (lambda t: t.replace('"rows": 20000, "unit"', '"rows": 0, "unit"'), "damaged"),
+        (lambda t: t.replace('"measurements"', '"measurement"'), "not a release"),
+        (lambda t: t.replace('"nodes": [', '"nodes": ["extra", '), "damaged"),
+    ],
+)
+def test_damaged_releases_are_refused(break_it, words):
+    _, found = seeded("cancer")
+    broken = break_it(found.to_json())
+    assert broken != found.to_json()
+    with pytest.raises(ReleaseError, match=words):
+        Discovery.from_json(broken)
+
+
+def test_missing_releases_are_refused(tmp_path):
+    with pytest.raises(ReleaseError, match="cannot be read"):
+        Discovery.load(tmp_path / "nowhere.json")
