@@ -11,7 +11,7 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest
 
-test-all: test
+test-all: test $(VENV)/.peers
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.dev
@@ -34,7 +34,11 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
-lock: $(VENV)/.dev
+$(VENV)/.peers: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,peers]"
+	touch $@
+
+lock: $(VENV)/.peers
 	$(BIN)/python -m pip list --format freeze --exclude discreet --exclude pip --exclude setuptools > constraints.txt
 
 clean:

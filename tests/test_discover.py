@@ -110,7 +110,7 @@ def test_nothing_to_ask_costs_nothing():
 
 
 def test_a_constant_column_has_no_edges():
-    net, data, domain = sampled("cancer", rows=5_000)
+    _, data, domain = sampled("cancer", rows=5_000)
     data["Smoker"] = np.full(5_000, "True")
     found = dc.discover(data, domain=domain, epsilon=5.0)
     assert not [pair for pair in found.graph.skeleton if "Smoker" in pair]
@@ -205,7 +205,7 @@ def test_a_release_can_be_read_and_searched_again(tmp_path):
 
 def test_a_release_holds_no_exact_counts(tmp_path):
     """Every released number is an integer that went through the mechanism; nothing else of the rows is there."""
-    net, data, domain = sampled("cancer", rows=1_000)
+    _, data, domain = sampled("cancer", rows=1_000)
     found = dc.discover(data, domain=domain, epsilon=1)
     text = json.loads(found.to_json())
     assert set(text) == {

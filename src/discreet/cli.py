@@ -7,9 +7,11 @@ stdout carries the result only; words and progress go to stderr. Exit codes: 0 o
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -217,11 +219,28 @@ def _tell_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
     click.echo("The data do not fit the domain." if problems else "The data fit the domain.", err=True)
 
 
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep what C libraries write to stderr (fontconfig's warnings) off the terminal."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def _show(found: Discovery, out: Path | None, as_json: bool) -> None:
     """Print the result, write the files, say what was promised."""
     from discreet.report.text import graph_text, statement_text, summary_text
 
-    written = found.save(out) if out is not None else []
+    written = []
+    if out is not None:
+        with _hushed():
+            written = found.save(out)
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:

@@ -9,7 +9,6 @@ from math import ceil, floor
 from discreet.errors import BudgetError, SettingError
 from discreet.privacy.accounting import Currency, check_guarantee, limit_of
 
-
 GRAINS = 1 << 128
 """Charges are rounded up, and the limit down, to this fraction of a unit: sums stay exact and short."""
 
