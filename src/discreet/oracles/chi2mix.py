@@ -67,7 +67,7 @@ def _saddle(weights: FloatArray, value: float) -> float:
         # Newton on 1/K', which is close to linear in t.
         step = t + first * (value - first) / (second * value)
         nearer = step if low < step < high else (low + high) / 2
-        if abs(nearer - t) <= 1e-12 * max(1.0, abs(t)):
+        if abs(nearer - t) <= 1e-9 * max(1e-3, abs(t)):
             return nearer
         t = nearer
     return t

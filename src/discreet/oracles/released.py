@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import eigh
 
 from discreet.arrays import FloatArray
 from discreet.errors import SettingError, UnansweredError
@@ -87,9 +88,8 @@ class ReleasedPairs:
         if min(self._pairs.sizes[x], self._pairs.sizes[y]) < 2:  # a column with one level depends on nothing
             return Verdict(independent=True, evidence=0.0, p_value=1.0)
         residual = self.residual(x, y, z)
-        whitener = np.linalg.inv(np.linalg.cholesky(residual.sampled + residual.blurred))
-        share, directions = np.linalg.eigh(whitener @ residual.sampled @ whitener.T)
-        whitener = directions.T @ whitener
+        share, directions = eigh(residual.sampled, residual.sampled + residual.blurred, check_finite=False)
+        whitener = directions.T
         squares = (whitener @ residual.values) ** 2
         g = EFFECT * self._pairs.rows * np.clip(share, 0.0, 1.0)
         weights = g / (1 + g)
