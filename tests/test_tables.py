@@ -159,7 +159,7 @@ SECRET = "SECRET-4711"
         (np.array([[SECRET]]), TableError, "columns"),
         (SECRET, TableError, "file"),
         (3, TableError, "expected a path"),
-        (pd.Series([SECRET]), TableError, "expected a table"),
+        (pd.Series([SECRET]), TableError, "expected a path"),
         (pd.DataFrame([[SECRET, "a"]] * 3, columns=["x", "x"]), TableError, "two columns"),
     ],
 )

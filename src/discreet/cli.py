@@ -6,6 +6,7 @@ stdout carries the result only; words and progress go to stderr. Exit codes: 0 o
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -57,6 +58,9 @@ def _progress() -> Callable[[str], None]:
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
     """Find out what causes what in sensitive tables, and publish it with a proven privacy guarantee."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 @main.command()
@@ -72,6 +76,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     """Run the main job on bundled data: graph, report, privacy statement."""
     import numpy as np
 
+    from discreet.discovering import DELTA
     from discreet.discovering import discover as run
     from discreet.errors import SettingError
     from discreet.networks import network as load_network
@@ -84,7 +89,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     net = load_network(network)
     tell(f"drawing {rows:,} rows of the network {network!r}, as if they were {rows:,} people's records")
     data = net.sample(rows, np.random.default_rng(seed))
-    found = run(data, domain=net.domain(rows), epsilon=epsilon, progress=tell)
+    found = run(data, domain=net.domain(rows), epsilon=epsilon, delta=min(DELTA, 0.1 / rows), progress=tell)
     _show(found, out, as_json)
     if not as_json:
         _compare(found.graph, net.dag)
@@ -134,6 +139,7 @@ def discover(
         check_folder(out)
     if data.endswith(".json"):
         given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
+        given["method"] = None if method == "auto" else method
         if clash := [key for key, value in given.items() if value is not None]:
             raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
         _show(search_again(Discovery.load(data), max_order=max_order, alpha=alpha), out, as_json)
@@ -222,7 +228,11 @@ def _tell_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
 @contextmanager
 def _hushed() -> Iterator[None]:
     """Keep what C libraries write to stderr (fontconfig's warnings) off the terminal."""
-    kept = os.dup(2)
+    try:
+        kept = os.dup(2)
+    except OSError:  # stderr is closed
+        yield
+        return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
@@ -234,19 +244,17 @@ def _hushed() -> Iterator[None]:
 
 
 def _show(found: Discovery, out: Path | None, as_json: bool) -> None:
-    """Print the result, write the files, say what was promised."""
+    """Print the result first, so that it is not lost if a file cannot be written; then write the files."""
     from discreet.report.text import graph_text, statement_text, summary_text
 
-    written = []
-    if out is not None:
-        with _hushed():
-            written = found.save(out)
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
         click.echo(summary_text(found) + "\n\n" + graph_text(found.graph))
         click.echo("\n" + statement_text(found), err=True)
-    if written:
+    if out is not None:
+        with _hushed():
+            written = found.save(out)
         click.echo("\nWritten: " + ", ".join(str(path) for path in written), err=True)
 
 

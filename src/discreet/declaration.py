@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -119,7 +120,11 @@ def as_bool(node: Node, wrong: Wrong, what: str) -> bool:
 
 def parse_number(label: str) -> Fraction | None:
     """Return the number a label is written as, exactly, or None."""
-    return Fraction(label) if _NUMBER.fullmatch(label) and len(label) < 40 else None
+    if not _NUMBER.fullmatch(label) or len(label) > 40:
+        return None
+    rough = float(label)
+    tiny = rough == 0 and any(digit in label.lower().partition("e")[0] for digit in "123456789")
+    return None if tiny or not math.isfinite(rough) else Fraction(label)
 
 
 def refuse_unknown(node: Mapping[str, Node], known: Iterable[str], wrong: Wrong, what: str) -> None:

@@ -7,7 +7,8 @@ from discreet.domain import Domain
 from discreet.errors import BudgetError
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms.additive import additive_for
-from discreet.privacy.accounting import check_guarantee
+from discreet.oracles.released import check_alpha
+from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals, plan, recipe_for, search
 from discreet.room import Room
@@ -78,6 +79,7 @@ def discover_in(
     measurements: tuple[Measurement, ...] = ()
     private = True
     if statistic is not None:
+        check_alpha(recipe.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
         mechanism = additive_for(budget.currency, budget.left, statistic.sensitivity(room.domain))
         _tell(progress, f"measuring {statistic.name} with {mechanism.name}")
         release = room.release(statistic, mechanism)

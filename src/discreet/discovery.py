@@ -159,7 +159,7 @@ class Discovery:
         """Read a release back."""
         try:
             data = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ReleaseError("not a release: the file is not JSON") from None
         if not isinstance(data, dict) or "schema" not in data or "measurements" not in data:
             raise ReleaseError("not a release: expected what `discover --out` writes to release.json")
@@ -169,7 +169,7 @@ class Discovery:
             return cls._from_dict(data)
         except DiscreetError as error:
             raise ReleaseError(f"the release is damaged: {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
             raise ReleaseError(f"the release is damaged ({type(error).__name__})") from None
 
     @classmethod

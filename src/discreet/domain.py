@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -26,11 +26,26 @@ from discreet.errors import DomainError
 MAX_LEVELS = 60_000
 """Largest number of levels of one column: codes stay narrow."""
 
+MAX_BINS = 1_000
+"""Largest number of bins of a numeric column."""
+
+MAX_ROWS = 1 << 48
+"""Largest number of rows: counts and their noise must fit in 64 bits."""
+
 GRID = 65_536 - 2
 """Steps of the public grid on which a numeric column without bins is encoded."""
 
 UNIT = "row"
 """What is protected when the domain does not say what one row stands for."""
+
+
+def _check_labels(labels: Iterable[str | None]) -> None:
+    """Refuse labels that could not be met or written down."""
+    for label in labels:
+        if label == "":
+            raise DomainError("an empty label; say where missing values go with `missing:`")
+        if label is not None and not label.isascii() and label.encode("utf-8", "ignore").decode("utf-8") != label:
+            raise DomainError("a label that is not valid Unicode text")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +66,7 @@ class Categorical:
             raise DomainError("categories: declare at least one")
         if len(set(self.categories)) != len(self.categories):
             raise DomainError("categories: the same label stands twice")
-        if any(not label for label in (*self.categories, self.missing, self.other) if label is not None):
-            raise DomainError("categories: an empty label; say where missing values go with `missing:`")
+        _check_labels((*self.categories, self.missing, self.other))
         if len(self.levels) > MAX_LEVELS:
             raise DomainError(f"categories: more than {MAX_LEVELS} levels")
 
@@ -61,6 +75,11 @@ class Categorical:
         """All places a value can end up in, in code order."""
         extra = dict.fromkeys(p for p in (self.missing, self.other) if p is not None)
         return self.categories + tuple(p for p in extra if p not in self.categories)
+
+    @property
+    def size(self) -> int:
+        """Number of codes."""
+        return len(self.levels)
 
     @property
     def tabulable(self) -> bool:
@@ -87,21 +106,20 @@ class Numeric:
             raise DomainError("bounds: two finite numbers, the lower one first")
         if not math.isfinite(high - low):
             raise DomainError("bounds: too far apart")
-        if isinstance(self.bins, int) and not 1 <= self.bins <= MAX_LEVELS - 2:
-            raise DomainError(f"bins: a whole number from 1 to {MAX_LEVELS - 2}, or the bins' edges")
+        if isinstance(self.bins, int) and not 1 <= self.bins <= MAX_BINS:
+            raise DomainError(f"bins: a whole number from 1 to {MAX_BINS}, or the bins' edges")
         if isinstance(self.bins, tuple):
             self._check_edges(self.bins)
         if self.bins is None and (self.missing is not None or self.other is not None):
             raise DomainError("missing, other: a numeric column needs bins before these can be levels")
-        if any(p == "" for p in (self.missing, self.other)):
-            raise DomainError("missing, other: an empty label")
+        _check_labels((self.missing, self.other))
         names = {p for p in (self.missing, self.other) if p is not None}
         if names & set(self._bin_labels()):
             raise DomainError("missing, other: the label is already that of a bin")
 
     def _check_edges(self, edges: tuple[float, ...]) -> None:
         rising = all(a < b for a, b in pairwise(edges))
-        if len(edges) < 2 or not rising or (edges[0], edges[-1]) != self.bounds:
+        if not 2 <= len(edges) <= MAX_BINS + 1 or not rising or (edges[0], edges[-1]) != self.bounds:
             raise DomainError("bins: edges must rise from the lower to the upper bound")
 
     @property
@@ -130,6 +148,11 @@ class Numeric:
     def ordered(self) -> bool:
         """Numbers are ordered."""
         return True
+
+    @property
+    def size(self) -> int:
+        """Number of codes: levels, or steps of the public grid."""
+        return len(self.levels) if self.bins is not None else GRID
 
     @property
     def tabulable(self) -> bool:
@@ -166,7 +189,7 @@ class Domain:
             raise DomainError("columns: a column's name is empty or holds control characters")
         if len({name.lower() for name in self.columns}) != len(self.columns):
             raise DomainError("columns: two names differ only in case, which SQL engines cannot tell apart")
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
+        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or not 1 <= self.rows <= MAX_ROWS:
             raise DomainError("rows: the public number of rows, a whole number from 1")
         if not self.unit.strip() or not self.unit.isprintable():
             raise DomainError("unit: say in a word what one row stands for")
@@ -182,8 +205,7 @@ class Domain:
 
     def size(self, name: str) -> int:
         """Number of levels of a column."""
-        column = self[name]
-        return len(column.levels) if column.tabulable else GRID
+        return self[name].size
 
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """Shape of the contingency table over some columns."""

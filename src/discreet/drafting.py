@@ -45,18 +45,22 @@ def draft_yaml(source: Source) -> str:
 def _column(source: Source, name: str) -> Column | None:
     """Look at one column: few values are categories, many numbers are bins, many texts are left out."""
     raw, relation = f"CAST({quote_name(name)} AS VARCHAR)", source.relation
-    seen = source.query(f"SELECT DISTINCT {raw} FROM {relation} WHERE {raw} IS NOT NULL LIMIT {MAX_CATEGORIES + 1}")
+    gone = f"{raw} IS NULL" if source.kinds[name] not in ("FLOAT", "DOUBLE") else f"{raw} IS NULL OR {raw} = 'nan'"
+    seen = source.query(f"SELECT DISTINCT {raw} FROM {relation} WHERE NOT ({gone}) LIMIT {MAX_CATEGORIES + 1}")
     labels = sorted((str(row[0]) for row in seen), key=_order)
-    has_missing = source.query(f"SELECT count(*) FROM {relation} WHERE {raw} IS NULL")[0][0] > 0
-    if 0 < len(labels) <= MAX_CATEGORIES and all(label.isprintable() and label for label in labels):
-        place = next(p for p in ("missing", "(missing)", "(no value)") if p not in labels)
+    has_missing = source.query(f"SELECT count(*) FROM {relation} WHERE {gone}")[0][0] > 0
+    endless = source.kinds[name] in ("FLOAT", "DOUBLE") and bool({"inf", "-inf"} & set(labels))
+    if 0 < len(labels) <= MAX_CATEGORIES and all(label.isprintable() and label for label in labels) and not endless:
+        place = "missing"
+        while place in labels:
+            place = f"({place})"
         return Categorical(categories=tuple(labels), missing=place if has_missing else None)
     number = f"TRY_CAST({raw} AS DOUBLE)"
     low, high, strange = source.query(
         f"SELECT min({number}) FILTER (isfinite({number})), max({number}) FILTER (isfinite({number})), "
         f"count(*) FILTER ({raw} IS NOT NULL AND {number} IS NULL) FROM {relation}"
     )[0]
-    if strange or low is None or not low < high:
+    if strange or low is None or not low < high or not math.isfinite(high - low):
         return None
     step = 10.0 ** math.floor(math.log10(high - low))
     bounds = (math.floor(low / step) * step, math.ceil(high / step) * step)

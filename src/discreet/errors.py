@@ -13,6 +13,7 @@
     │   └── NetworkError        a Bayesian network file
     ├── BudgetError             exit 3: the privacy budget refuses
     ├── UnansweredError         an oracle was asked what it cannot answer
+    ├── OutputError             exit 1: a file could not be written
     └── RoomError               exit 1: the room refuses or a statistic failed
 
 No message ever holds a datum: columns, settings and declared labels are named, values never are.
@@ -69,6 +70,10 @@ class BudgetError(DiscreetError):
 
 class UnansweredError(DiscreetError):
     """An oracle was asked a question that its releases cannot answer."""
+
+
+class OutputError(DiscreetError):
+    """A file could not be written; what was found is not lost, it was returned or printed."""
 
 
 class RoomError(DiscreetError):

@@ -73,7 +73,7 @@ def to_gml(graph: Graph) -> str:
 
 
 def to_dot(graph: Graph) -> str:
-    """Return DOT text. Every name is quoted, so that none is taken for HTML or an escape."""
+    """Return DOT text. Every name is quoted, so that none is taken for HTML, an entity or an escape."""
     names = {node: f"n{i}" for i, node in enumerate(graph.nodes)}
     lines = [f"  {names[node]} [label={_dot_text(node)}];" for node in graph.nodes]
     for a, b, directed in graph.edges():
@@ -82,7 +82,7 @@ def to_dot(graph: Graph) -> str:
 
 
 def _dot_text(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def to_json(graph: Graph) -> str:

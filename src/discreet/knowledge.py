@@ -41,14 +41,15 @@ class Knowledge:
         self._refuse_cycle()
 
     def _refuse_cycle(self) -> None:
-        """Refuse one-way pairs that lead in a circle: a graph that joins them all could not be acyclic."""
-        named = {c for arc in (*self.required, *self.forbidden) for c in arc} | {c for tier in self.tiers for c in tier}
-        one_way = {(a, b) for a in named for b in named if a != b and self.allows(a, b) and not self.allows(b, a)}
-        while one_way:
-            sources = {a for a, _ in one_way} - {b for _, b in one_way}
+        """Refuse required arrows that lead in a circle, tiers included."""
+        arcs = set(self.required)
+        for i, early in enumerate(self.tiers):
+            arcs |= {(a, b) for a in early for late in self.tiers[i + 1 :] for b in late}
+        while arcs:
+            sources = {a for a, _ in arcs} - {b for _, b in arcs}
             if not sources:
-                raise KnowledgeError("knowledge: required and forbidden arrows force a circle of causes")
-            one_way = {(a, b) for a, b in one_way if a not in sources}
+                raise KnowledgeError("required: the arrows (and tiers) lead in a circle")
+            arcs = {(a, b) for a, b in arcs if a not in sources}
 
     @cached_property
     def _tier(self) -> dict[str, int]:
@@ -67,6 +68,10 @@ class Knowledge:
     def requires(self, a: str, b: str) -> bool:
         """Whether a and b must be adjacent."""
         return (a, b) in self.required or (b, a) in self.required
+
+    def forces(self, a: str, b: str) -> bool:
+        """Whether an edge between a and b must point from a to b."""
+        return self.allows(a, b) and not self.allows(b, a)
 
     def check(self, columns: Iterable[str]) -> None:
         """Refuse names that are not among the columns."""

@@ -8,16 +8,19 @@ import numpy as np
 
 from discreet.discovery import Discovery, Measurement, Privacy
 from discreet.domain import Domain
-from discreet.errors import SettingError
+from discreet.errors import ReleaseError, SettingError
 from discreet.graph import Graph
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms.additive import DiscreteLaplace
 from discreet.oracles.pairs import Law, PairTables
-from discreet.oracles.released import ReleasedPairs
+from discreet.oracles.released import ReleasedPairs, check_alpha
 from discreet.search.pc import Progress, pc
 from discreet.statistics.counts import Counts, all_pairs
 
 METHODS = ("auto", "marginals")
+
+MAX_DIRECTIONS = 400
+"""Degrees of freedom of the largest pair table (21 by 21 levels): tests take time and memory with its square."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +40,7 @@ class Marginals:
     max_order: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise SettingError("alpha: a number between 0 and 1")
+        check_alpha(self.alpha, "gaussian")
         if self.max_order not in (0, 1):
             raise SettingError("max-order: 0 or 1; the method `marginals` measures pair tables only")
 
@@ -60,6 +62,9 @@ def search(
     """Search released tables: post-processing, which costs nothing and sees no rows."""
     names = tuple(domain)
     graph = Graph(names)
+    planned = plan(domain, knowledge)
+    if planned is not None and (not measurements or set(measurements[0].sets) < set(planned.sets)):
+        raise ReleaseError("the release lacks tables that the search needs")
     if measurements:
         oracle = ReleasedPairs(pair_tables(measurements, domain), alpha=recipe.alpha, rng=np.random.default_rng(0))
         graph = pc(names, oracle, knowledge=knowledge, max_order=recipe.max_order, progress=progress)
@@ -90,6 +95,12 @@ def plan(domain: Domain, knowledge: Knowledge) -> Counts | None:
         return None
     statistic = Counts(pairs)
     statistic.sensitivity(domain)  # refuses what cannot be counted before anything is read
+    for a, b in pairs:
+        if (domain.size(a) - 1) * (domain.size(b) - 1) > MAX_DIRECTIONS:
+            raise SettingError(
+                f"columns {a!r} and {b!r} have {domain.size(a)} and {domain.size(b)} levels, too many for one table: "
+                "declare fewer categories or bins"
+            )
     return statistic
 
 

@@ -82,13 +82,15 @@ class Room(Sealed):
             self.domain[column]  # an undeclared column is refused before anything is charged
         cost = mechanism.cost(statistic.sensitivity(self.domain))
         price = self.budget.charge(cost, statistic=statistic.name, mechanism=mechanism.name)
-        blurred = None
-        try:
-            exact = statistic.evaluate(_View(self._table, statistic.columns))
-            blurred = mechanism.blur(exact, self._noise)
-            del exact
-        except Exception:  # noqa: BLE001, S110 - told below, without the cause: it may quote data
-            pass
+        blurred = self._blurred(statistic, mechanism)
         if blurred is None:
             raise RoomError(f"{statistic.name} failed; its charge stays booked")
         return Release(statistic, mechanism, blurred, price, self._noise.private)
+
+    def _blurred(self, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
+        """Evaluate and blur; None if that failed. The exact value lives in this frame only, which never raises."""
+        try:
+            exact = statistic.evaluate(_View(self._table, statistic.columns))
+            return mechanism.blur(exact, self._noise)
+        except Exception:  # noqa: BLE001 - the cause may quote data
+            return None

@@ -126,7 +126,8 @@ class DiscreteLaplace:
     @property
     def variance(self) -> float:
         """Variance of one draw."""
-        return 1 / (2 * math.sinh(1 / (2 * self.scale)) ** 2)
+        ratio = math.exp(-1 / self.scale)
+        return 2 * ratio / math.expm1(-1 / self.scale) ** 2
 
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return epsilon (and rho = epsilon^2/2)."""

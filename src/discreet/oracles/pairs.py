@@ -14,8 +14,8 @@ from discreet.arrays import FloatArray
 Law = Literal["gaussian", "laplace"]
 """The law of the noise on a cell."""
 
-CONDITIONAL = 0.05
-"""Prior variance of P(x|z) around P(x): decides how far a stratum that drowns in noise is shrunk."""
+FARTHEST = 2.0
+"""Largest squared distance between two vectors of shares."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,8 @@ def whole(margin: Margin) -> Strata:
 def within(pairs: PairTables, x: str, z: str, margins: Mapping[str, Margin]) -> Strata:
     """Return column x within the levels of z, from their table moved to the pooled margins.
 
-    Shares in a level that drowns in noise are shrunk towards the shares in the whole table.
+    Shares in a level that drowns in noise are shrunk towards the shares in the whole table, as far as a bound on the
+    squared distance between the two allows: what was seen plus its noise, and at most 2.
     """
     mx, mz = margins[x], margins[z]
     a, c = len(mx.counts), len(mz.counts)
@@ -92,10 +93,13 @@ def within(pairs: PairTables, x: str, z: str, margins: Mapping[str, Margin]) -> 
     inner = cx @ (cx.T @ pairs.table(x, z) @ cz) @ cz.T
     counts = inner + mx.counts[:, None] / c + mz.counts[None, :] / a - pairs.rows / (a * c)
     size = np.maximum(mz.counts, 1e-9)
-    weight = size**2 / (size**2 + pairs.variance / CONDITIONAL)
+    blur = pairs.variance / size**2
+    seen = ((counts / size - mx.shares[:, None]) ** 2).sum(axis=0)
+    distance = np.minimum(seen + blur, FARTHEST)
+    weight = distance / (distance + blur)
     raw = weight * counts / size + (1 - weight) * mx.shares[:, None]
     shares = np.stack([to_simplex(column) for column in raw.T], axis=1)
-    return _in_contrasts(counts, shares, weight * pairs.variance / size**2)
+    return _in_contrasts(counts, shares, weight * blur)
 
 
 def _in_contrasts(counts: FloatArray, shares: FloatArray, error: FloatArray) -> Strata:

@@ -15,16 +15,30 @@ from discreet.arrays import FloatArray
 from discreet.errors import SettingError, UnansweredError
 from discreet.oracles import Verdict
 from discreet.oracles.chi2mix import tail
-from discreet.oracles.pairs import Margin, PairTables, Strata, contrasts, pooled_margin, whole, within
+from discreet.oracles.pairs import Law, Margin, PairTables, Strata, contrasts, pooled_margin, whole, within
 
 EFFECT = 0.1
 """Prior variance of a standardised dependence: decides which directions of a table carry weight."""
+
+SPARSE = 1.0
+"""Variance added to every cell: with hardly any noise the counts of rare cells are far from normal."""
+
+HEAVY = 2.0
+"""Products of two noises have heavy tails: their 1 % quantile is that of a normal with twice the variance."""
 
 DRAWS = 4000
 """Draws of the simulated null where the noise is not Gaussian."""
 
 DOUBT = 0.1
 """A null is simulated only where the Gaussian one gives a smaller p-value: the laws differ in their tails."""
+
+
+def check_alpha(alpha: float, law: Law) -> None:
+    """Refuse a level that is none, or that simulated nulls cannot resolve."""
+    if not 0 < alpha < 1:
+        raise SettingError("alpha: a number between 0 and 1")
+    if law == "laplace" and alpha * DRAWS < 10:
+        raise SettingError(f"alpha: at least {10 / DRAWS:g} with Laplace noise (delta 0), whose tails are simulated")
 
 
 @dataclass(frozen=True)
@@ -55,8 +69,7 @@ class ReleasedPairs:
     max_order = 1
 
     def __init__(self, pairs: PairTables, *, alpha: float, rng: np.random.Generator) -> None:
-        if not 0 < alpha < 1:
-            raise SettingError("alpha: a number between 0 and 1")
+        check_alpha(alpha, pairs.law)
         self._pairs = pairs
         self._alpha = alpha
         self._rng = rng
@@ -121,12 +134,12 @@ class ReleasedPairs:
         around_x, around_y = sx.shares - mean_x[:, None], sy.shares - mean_y[:, None]
         by_x = vy * np.outer(mean_x, mean_x) + v * around_x @ around_x.T
         by_y = vx * np.outer(mean_y, mean_y) + v * around_y @ around_y.T
-        second = vx * vy / self._pairs.rows**2 if z is None else float((size**2 * sx.error * sy.error).sum())
-        noise = _kron(by_x, iy) + _kron(ix, by_y) + (v + second) * _kron(ix, iy)
+        products = vx * vy / self._pairs.rows**2 if z is None else float((size**2 * sx.error * sy.error).sum())
+        noise = _kron(by_x, iy) + _kron(ix, by_y) + (v + SPARSE + HEAVY * products) * _kron(ix, iy)
         if z is not None:
-            products = np.einsum("ik,jk->ijk", sx.shares, sy.shares).reshape(len(noise), -1)
-            products = products - products.mean(axis=1, keepdims=True)
-            noise += self.margins[z].variance * products @ products.T
+            joint = np.einsum("ik,jk->ijk", sx.shares, sy.shares).reshape(len(noise), -1)
+            joint = joint - joint.mean(axis=1, keepdims=True)
+            noise += self.margins[z].variance * joint @ joint.T
         return noise
 
     def _null_draws(self, x: str, y: str, z: str | None, residual: Residual) -> FloatArray:

@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import SettingError
+from discreet.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
     from discreet.discovery import Discovery
+
+
+FILES = ("release.json", "graph.svg", "graph.gml", "report.html")
+"""What is written."""
 
 
 def check_folder(folder: Path) -> None:
@@ -21,6 +25,8 @@ def check_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise SettingError(f"out: folder {str(folder)!r} cannot be written to: {error.strerror or 'error'}") from None
+    if taken := [name for name in FILES if (folder / name).is_dir()]:
+        raise SettingError(f"out: {taken[0]!r} in folder {str(folder)!r} is a folder itself")
 
 
 def write_files(discovery: Discovery, folder: Path) -> list[Path]:
@@ -30,16 +36,20 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
     from discreet.report.svg import graph_svg
 
     check_folder(folder)
-    makers: dict[str, Callable[[], str]] = {
-        "release.json": discovery.to_json,
-        "graph.svg": lambda: graph_svg(discovery.graph),
-        "graph.gml": lambda: to_gml(discovery.graph),
-        "report.html": lambda: report_html(discovery),
-    }
-    return [_write(folder / name, make()) for name, make in makers.items()]
+    makers: tuple[Callable[[], str], ...] = (
+        discovery.to_json,
+        lambda: graph_svg(discovery.graph),
+        lambda: to_gml(discovery.graph),
+        lambda: report_html(discovery),
+    )
+    return [_write(folder / name, make()) for name, make in zip(FILES, makers, strict=True)]
 
 
 def _write(path: Path, text: str) -> Path:
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    return part.replace(path)
+    try:
+        part.write_text(text, encoding="utf-8")
+        return part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OutputError(f"out: {str(path)!r} cannot be written: {error.strerror or 'error'}") from None

@@ -7,6 +7,9 @@ Conflicts between colliders are resolved by strength: the strongest claim is hea
 what stands is dropped; of two equally strong claims that contradict each other neither is heard. If what results has no
 consistent extension, the weakest claims give way until it has. A skeleton that has none without any collider (a
 chordless cycle) gets the extension with the fewest new ones.
+
+Two causes about which nothing was asked (a pair that knowledge forbids) may or may not form a collider: no rule
+concludes anything from such a pair, as if it were adjacent.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
+from discreet.errors import KnowledgeError
 from discreet.graph import Arc, Graph, Pair, colliders
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 
@@ -36,7 +40,8 @@ class Claim:
 class Pattern:
     """A partially directed graph while it is being oriented."""
 
-    def __init__(self, nodes: Iterable[str], pairs: Iterable[Pair]) -> None:
+    def __init__(self, nodes: Iterable[str], pairs: Iterable[Pair], unknown: frozenset[Pair] = frozenset()) -> None:
+        self.unknown = unknown
         self.parents: dict[str, set[str]] = {n: set() for n in nodes}
         self.children: dict[str, set[str]] = {n: set() for n in self.parents}
         self.lines: dict[str, set[str]] = {n: set() for n in self.parents}
@@ -47,7 +52,7 @@ class Pattern:
 
     def copy(self) -> Pattern:
         """Return an independent copy."""
-        other = Pattern(self.parents, ())
+        other = Pattern(self.parents, (), self.unknown)
         for name in ("parents", "children", "lines"):
             setattr(other, name, {n: set(s) for n, s in getattr(self, name).items()})
         return other
@@ -59,6 +64,10 @@ class Pattern:
     def adjacent(self, a: str, b: str) -> bool:
         """Whether two nodes are adjacent."""
         return b in self.lines[a] or b in self.parents[a] or b in self.children[a]
+
+    def shielded(self, a: str, b: str) -> bool:
+        """Whether a triple with these ends tells nothing: they are adjacent, or nothing was asked about them."""
+        return self.adjacent(a, b) or frozenset((a, b)) in self.unknown
 
     def direct(self, a: str, b: str) -> None:
         """Turn the line a - b into a -> b."""
@@ -91,9 +100,14 @@ def orient(
     pairs: Iterable[Pair],
     claims: Iterable[Claim],
     knowledge: Knowledge = NOTHING_KNOWN,
+    *,
+    unknown: frozenset[Pair] = frozenset(),
 ) -> Graph:
-    """Return the CPDAG of a skeleton under collider claims and knowledge."""
-    base = Pattern(sorted(nodes), pairs)
+    """Return the CPDAG of a skeleton under collider claims and knowledge.
+
+    ``unknown`` holds pairs that are not adjacent and about which nothing was asked.
+    """
+    base = Pattern(sorted(nodes), pairs, unknown)
     _apply_knowledge(base, knowledge)
     accepted = _accept(base, claims, knowledge)
     kept = _extendable(base, accepted, knowledge)
@@ -128,12 +142,34 @@ def cpdag(dag: Graph) -> Graph:
     return orient(dag.nodes, dag.skeleton, claims)
 
 
+def arcs_on_circles(arcs: Iterable[Arc]) -> set[Arc]:
+    """Return the arrows that lie on a directed circle."""
+    remaining = set(arcs)
+    while remaining:
+        ends = {b for _, b in remaining} & {a for a, _ in remaining}
+        inner = {(a, b) for a, b in remaining if a in ends and b in ends}
+        if inner == remaining:
+            return _between_strong(remaining)
+        remaining = inner
+    return set()
+
+
+def _between_strong(arcs: set[Arc]) -> set[Arc]:
+    """Return the arrows from whose head their tail can be reached."""
+    pattern = Pattern({n for arc in arcs for n in arc}, {frozenset(arc) for arc in arcs})
+    for a, b in arcs:
+        pattern.direct(a, b)
+    return {(a, b) for a, b in arcs if pattern.reaches(b, a)}
+
+
 def _apply_knowledge(pattern: Pattern, knowledge: Knowledge) -> None:
     """Direct every line of which knowledge allows one direction only."""
     for a in sorted(pattern.lines):
         for b in sorted(pattern.lines[a]):
-            if not knowledge.allows(b, a):
+            if knowledge.forces(a, b):
                 pattern.direct(a, b)
+    if arcs_on_circles([(a, b) for a, children in pattern.children.items() for b in children]):
+        raise KnowledgeError("knowledge forces a circle of causes among adjacent columns")
 
 
 def _accept(base: Pattern, claims: Iterable[Claim], knowledge: Knowledge) -> list[Claim]:
@@ -186,15 +222,15 @@ def close(pattern: Pattern, knowledge: Knowledge = NOTHING_KNOWN) -> None:
 
 def _meek(p: Pattern, a: str, b: str) -> bool:
     """Whether a - b must become a -> b."""
-    if any(not p.adjacent(c, b) for c in p.parents[a]):  # 1: c -> a - b would be a new collider
+    if any(not p.shielded(c, b) for c in p.parents[a]):  # 1: c -> a - b would be a new collider
         return True
     if p.children[a] & p.parents[b]:  # 2: b -> a would close a cycle
         return True
     inner = p.lines[a] & p.parents[b]
-    if any(not p.adjacent(c, d) for c, d in combinations(inner, 2)):  # 3
+    if any(not p.shielded(c, d) for c, d in combinations(inner, 2)):  # 3
         return True
     for d in p.lines[a]:  # 4: d - a, d -> c -> b, c adjacent to a, d not adjacent to b
-        if d != b and not p.adjacent(d, b) and any(p.adjacent(c, a) for c in p.children[d] & p.parents[b]):
+        if d != b and not p.shielded(d, b) and any(p.adjacent(c, a) for c in p.children[d] & p.parents[b]):
             return True
     return False
 
@@ -218,7 +254,7 @@ def _can_be_sink(p: Pattern, node: str) -> bool:
     if p.children[node]:
         return False
     around = p.around(node)
-    return all(other == line or p.adjacent(other, line) for line in p.lines[node] for other in around)
+    return all(other == line or p.shielded(other, line) for line in p.lines[node] for other in around)
 
 
 def _remove_sink(p: Pattern, sink: str) -> list[Arc]:
@@ -242,7 +278,7 @@ def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge) -> Gra
         arcs += _remove_sink(rest, sink)
         remaining.remove(sink)
     dag = Graph(tuple(nodes), frozenset(arcs))
-    result = Pattern(sorted(nodes), dag.skeleton)
+    result = Pattern(sorted(nodes), dag.skeleton, pattern.unknown)
     _apply_knowledge(result, knowledge)
     for causes, effect in colliders(dag):
         _direct_all(result, [(cause, effect) for cause in causes])
@@ -252,5 +288,5 @@ def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge) -> Gra
 
 def _new_colliders(p: Pattern, node: str) -> int:
     around = sorted(p.around(node))
-    fresh = [(a, b) for a, b in combinations(around, 2) if not p.adjacent(a, b)]
+    fresh = [(a, b) for a, b in combinations(around, 2) if not p.shielded(a, b)]
     return sum(1 for a, b in fresh if a in p.lines[node] or b in p.lines[node])

@@ -7,15 +7,16 @@ one that speaks most clearly for independence separates the pair, so that no ans
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
 
 from discreet.errors import SettingError
 from discreet.graph import Graph, Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles import Oracle, Verdict
-from discreet.search.orient import Claim, orient
+from discreet.search.orient import Claim, arcs_on_circles, orient
 
 Progress = Callable[[str], None]
 
@@ -30,11 +31,19 @@ class Separation:
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Adjacent pairs, and for every other pair that was asked about the set that separates it."""
+    """Adjacent pairs with the weakest evidence met for each, and for every pair that was removed what separates it.
+
+    Pairs that knowledge forbids are neither adjacent nor separated: nothing was asked about them.
+    """
 
     nodes: tuple[str, ...]
-    pairs: frozenset[Pair]
+    pairs: dict[Pair, float]
     separations: dict[Pair, Separation]
+
+    @property
+    def unasked(self) -> frozenset[Pair]:
+        """Pairs that are not adjacent and about which nothing is known."""
+        return frozenset(map(frozenset, combinations(self.nodes, 2))) - self.pairs.keys() - self.separations.keys()
 
 
 def pc(
@@ -51,8 +60,9 @@ def pc(
     depend on the order of ``nodes``.
     """
     skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress)
+    skeleton = break_circles(skeleton, knowledge)
     claims = collider_claims(skeleton, oracle)
-    return orient(skeleton.nodes, skeleton.pairs, claims, knowledge)
+    return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unknown=skeleton.unasked)
 
 
 def find_skeleton(
@@ -68,7 +78,7 @@ def find_skeleton(
     if max_order is not None and max_order < 0:
         raise SettingError("max-order: a whole number from 0")
     names = sorted(nodes)
-    pairs = {frozenset(p) for p in combinations(names, 2) if knowledge.may_touch(*p)}
+    pairs = {frozenset(p): math.inf for p in combinations(names, 2) if knowledge.may_touch(*p)}
     separations: dict[Pair, Separation] = {}
     for order in range(_last_order(len(names), oracle, max_order) + 1):
         fixed = {n: sorted(m for m in names if frozenset((n, m)) in pairs) for n in names}
@@ -78,12 +88,28 @@ def find_skeleton(
         if progress is not None:
             progress(f"order {order}: {len(open_pairs)} pairs")
         for x, y in open_pairs:
-            sets = _candidates(x, y, order, fixed, knowledge)
-            separation = _separate(x, y, sets, oracle)
-            if separation is not None:
-                pairs.discard(frozenset((x, y)))
-                separations[frozenset((x, y))] = separation
-    return Skeleton(tuple(nodes), frozenset(pairs), separations)
+            weakest = _weakest(x, y, _candidates(x, y, order, fixed, knowledge), oracle)
+            pair = frozenset((x, y))
+            if weakest is not None and weakest.verdict.independent:
+                del pairs[pair]
+                separations[pair] = weakest
+            elif weakest is not None:
+                pairs[pair] = min(pairs[pair], weakest.verdict.evidence)
+    return Skeleton(tuple(nodes), pairs, separations)
+
+
+def break_circles(skeleton: Skeleton, knowledge: Knowledge) -> Skeleton:
+    """Remove the weakest edges of circles that knowledge would force: no acyclic graph can hold them all.
+
+    An edge that may point one way only is forced. Required edges stay; they form no circle by themselves.
+    """
+    pairs = dict(skeleton.pairs)
+    while True:
+        forced = [(a, b) for pair in pairs for a, b in permutations(pair) if knowledge.forces(a, b)]
+        circling = [frozenset(arc) for arc in arcs_on_circles(forced) if not knowledge.requires(*arc)]
+        if not circling:
+            return replace(skeleton, pairs=pairs)
+        del pairs[min(circling, key=lambda pair: (pairs[pair], sorted(pair)))]
 
 
 def _last_order(nodes: int, oracle: Oracle, max_order: int | None) -> int:
@@ -104,18 +130,25 @@ def _candidates(
                 yield given
 
 
-def _separate(x: str, y: str, sets: Iterator[frozenset[str]], oracle: Oracle) -> Separation | None:
-    """Return the separating set: the clearest where asking is free, else the first."""
+def _weakest(x: str, y: str, sets: Iterator[frozenset[str]], oracle: Oracle) -> Separation | None:
+    """Return the set that speaks least for an edge: one that separates goes before one that does not.
+
+    Where asking costs, the first that separates is taken.
+    """
     best: Separation | None = None
     for given in sets:
         if not oracle.answers(x, y, given):
             continue
-        verdict = oracle.ask(x, y, given)
-        if verdict.independent and (best is None or verdict.evidence < best.verdict.evidence):
-            best = Separation(given, verdict)
-            if not oracle.free:
-                return best
+        found = Separation(given, oracle.ask(x, y, given))
+        if best is None or _rank(found) < _rank(best):
+            best = found
+        if found.verdict.independent and not oracle.free:
+            return found
     return best
+
+
+def _rank(separation: Separation) -> tuple[bool, float, list[str]]:
+    return (not separation.verdict.independent, separation.verdict.evidence, sorted(separation.given))
 
 
 def collider_claims(skeleton: Skeleton, oracle: Oracle) -> list[Claim]:

@@ -29,7 +29,7 @@ def quote_text(text: str) -> str:
 
 def code_sql(name: str, column: Column, kind: str) -> str:
     """Return an SQL expression for the code of column ``name``, stored as SQL type ``kind``."""
-    size = len(column.levels) if column.tabulable else GRID
+    size = column.size
     missing = _place(column, column.missing, size)
     other = _place(column, column.other, size + 1)
     raw = quote_name(name)
@@ -62,12 +62,12 @@ def _bin(value: str, column: Numeric) -> str:
     """Clip to the bounds, then find the bin; the last bin includes the upper bound."""
     low, high = column.bounds
     clipped = f"least(greatest({value}, {_literal(low)}), {_literal(high)})"
-    if isinstance(column.bins, tuple):
-        cases = " ".join(f"WHEN {clipped} < {_literal(e)} THEN {i}" for i, e in enumerate(column.bins[1:-1]))
-        return f"(CASE {cases} ELSE {len(column.bins) - 2} END)" if cases else "0"
-    steps = column.bins or GRID
+    if column.bins is not None:
+        inner = column.edges[1:-1]
+        cases = " ".join(f"WHEN {clipped} < {_literal(edge)} THEN {i}" for i, edge in enumerate(inner))
+        return f"(CASE {cases} ELSE {len(inner)} END)" if cases else "0"
     share = f"({clipped} - {_literal(low)}) / {_literal(high - low)}"
-    return f"CAST(least(floor({share} * {steps}), {steps - 1}) AS INTEGER)"
+    return f"CAST(least(floor({share} * {GRID}), {GRID - 1}) AS INTEGER)"
 
 
 def _literal(number: float, kind: str = "DOUBLE") -> str:

@@ -1,34 +1,43 @@
 """Where rows come from: files and in-memory frames, read and encoded by DuckDB.
 
-This is the custodian's side. What goes wrong here is told to the custodian, by column and never by
-value; engine messages are dropped, because they quote data.
+This is the custodian's side. What goes wrong here is told to the custodian, by column and never by value; engine
+messages are dropped, because they quote data.
+
+Reading is row by row: what one row holds never changes how another is read. So nothing is sniffed: the dialect of a CSV
+file is fixed but for its delimiter, which the header line tells, and every field is text until the domain says more.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from discreet.domain import Domain
-from discreet.errors import MisfitError, TableError
+from discreet.errors import DiscreetError, MisfitError, TableError
 from discreet.tables.encode import code_sql, quote_name, quote_text
+from discreet.tables.frames import as_frame
+from discreet.tables.header import read_header
 from discreet.tables.memory import Sealed
 
 if TYPE_CHECKING:
     import duckdb
 
-_READERS = {
-    ".csv": "read_csv({}, all_varchar = true, header = true)",
-    ".tsv": "read_csv({}, all_varchar = true, header = true, delim = '\t')",
-    ".parquet": "read_parquet({})",
-}
+T = TypeVar("T")
 _DATABASES = (".duckdb", ".db")
+_SETTINGS = (
+    "pandas_analyze_sample = 0",  # object columns are text, whatever their first values are
+    "disabled_optimizers = 'statistics_propagation'",  # Parquet statistics do not know of NaN
+    "TimeZone = 'UTC'",
+    "autoinstall_known_extensions = false",
+    "autoload_known_extensions = false",
+    "preserve_insertion_order = false",
+    "enable_progress_bar = false",
+)
 
 
 @dataclass(frozen=True)
@@ -50,14 +59,10 @@ class Source(Sealed):
         described = self.query(f"DESCRIBE SELECT * FROM {relation}")
         self.kinds = {str(row[0]): _kind(str(row[1])) for row in described}
         self.rows = int(self.query(f"SELECT count(*) FROM {relation}")[0][0])
-        if not self.rows:
-            raise TableError(f"{name} has no rows")
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Run SQL and return all rows; an engine's message never gets out."""
-        with quiet(self.name):
-            return self._connection.execute(sql).fetchall()
-        raise AssertionError
+        return quietly(self.name, lambda: self._connection.execute(sql).fetchall())
 
     def encoded_sql(self, domain: Domain) -> str:
         """Return the query for the codes of all declared columns, after checking that they exist."""
@@ -69,15 +74,13 @@ class Source(Sealed):
 
     def arrays(self, sql: str) -> dict[str, np.ndarray[Any, Any]]:
         """Return the query's columns as arrays."""
-        with quiet(self.name):
-            return dict(self._connection.execute(sql).fetchnumpy())
-        raise AssertionError
+        return quietly(self.name, lambda: dict(self._connection.execute(sql).fetchnumpy()))
 
     def batches(self, sql: str, rows: int) -> Iterator[dict[str, np.ndarray[Any, Any]]]:
         """Yield the query's columns as arrays, some rows at a time."""
-        with quiet(self.name):
-            for batch in self._connection.sql(sql).to_arrow_reader(rows):
-                yield {name: batch.column(i).to_numpy() for i, name in enumerate(batch.schema.names)}
+        reader = quietly(self.name, lambda: self._connection.sql(sql).to_arrow_reader(rows))
+        while (batch := quietly(self.name, lambda: next(reader, None))) is not None:
+            yield {name: batch.column(i).to_numpy() for i, name in enumerate(batch.schema.names)}
 
     def misfits(self, domain: Domain) -> list[Misfit]:
         """Count, column by column, the values without a declared place."""
@@ -96,18 +99,16 @@ class Source(Sealed):
             raise MisfitError(f"rows: {self.name} has {self.rows} rows, the domain declares {domain.rows}")
 
 
-@contextmanager
-def quiet(name: str) -> Iterator[None]:
-    """Turn an engine's error into ours without its message, which may quote data."""
-    import duckdb
-
-    failed = ""
+def quietly(name: str, work: Callable[[], T]) -> T:
+    """Do something with raw data; turn any error into ours, without its message and without its traceback."""
+    failed = "error"
     try:
-        yield
-    except duckdb.Error as error:
+        return work()
+    except DiscreetError:
+        raise
+    except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
         failed = type(error).__name__
-    if failed:
-        raise TableError(f"{name} cannot be read as a table ({failed})")
+    raise TableError(f"{name} cannot be read as a table ({failed})")
 
 
 def refuse_misfits(misfits: list[Misfit], name: str) -> None:
@@ -130,101 +131,99 @@ def _connect() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(":memory:")
-    for setting in (
-        "pandas_analyze_sample = 0",
-        "autoinstall_known_extensions = false",
-        "autoload_known_extensions = false",
-        "preserve_insertion_order = false",
-        "enable_progress_bar = false",
-    ):
+    for setting in _SETTINGS:
         connection.execute(f"SET {setting}")
     return connection
 
 
 def open_source(data: object, domain: Domain | None = None) -> Source:
     """Open a file (CSV, TSV, Parquet, DuckDB) or an in-memory table (pandas, Polars, Arrow, NumPy)."""
-    if isinstance(data, str | os.PathLike):
-        return _open_path(os.fspath(data))
-    frame = _frame(data, domain)
+    source = _open_path(os.fspath(data)) if isinstance(data, str | os.PathLike) else _open_frame(data, domain)
+    if not source.rows:
+        raise TableError(f"{source.name} has no rows")
+    return source
+
+
+def _open_frame(data: object, domain: Domain | None) -> Source:
+    name = "the table"
+    frame = quietly(name, lambda: as_frame(data, domain))
     connection = _connect()
-    with quiet("the table"):
-        connection.register("frame", frame)
-    return Source(connection, "frame", "the table")
+    try:
+        quietly(name, lambda: connection.register("frame", frame))
+        return Source(connection, "frame", name)
+    except TableError:
+        culprit = _unreadable_column(frame)
+    raise TableError(f"{name} cannot be read: column {culprit!r} has a type or values that DuckDB does not know")
+
+
+def _unreadable_column(frame: Any) -> str | None:
+    """Return the first column that cannot be read alone."""
+    names = list(frame.schema.names if hasattr(frame, "schema") and hasattr(frame.schema, "names") else frame)
+    for name in names:
+        connection = _connect()
+        try:
+            part = {name: frame[name]} if isinstance(frame, dict) else frame[[name]]
+            connection.register("part", part)
+            connection.execute("SELECT * FROM part").fetchall()
+        except Exception:  # noqa: BLE001 - any failure names the column, and nothing else
+            return str(name)
+    return None
 
 
 def _open_path(text: str) -> Source:
-    path_text, _, query = text.partition("?table=")
+    path_text, _, table = text.partition("?table=")
     path = Path(path_text)
     name = f"file {path.name!r}"
-    if not path.is_file():
-        raise TableError(f"{name} does not exist" if not path.exists() else f"{name} is not a file")
-    if path.stat().st_size == 0:
+    try:
+        size = path.stat().st_size if path.is_file() else None
+    except (OSError, ValueError):
+        raise TableError(f"{name} cannot be opened") from None
+    if size is None:
+        raise TableError(f"{name} does not exist or is not a file")
+    if size == 0:
         raise TableError(f"{name} is empty")
-    suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".zst")]
+    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
-    connection = _connect()
-    if suffix in _DATABASES:
-        return _open_database(connection, path, query, name)
-    if suffix not in _READERS:
-        raise TableError(f"{name}: expected a name that ends in .csv, .tsv, .parquet or .duckdb")
     literal = quote_text("".join(f"[{c}]" if c in "*?[" else c for c in str(path)))
-    return Source(connection, _READERS[suffix].format(literal), name)
+    if suffix in _DATABASES:
+        return _open_database(path, table, name)
+    if suffix in (".csv", ".tsv"):
+        return _open_csv(path, literal, name)
+    if suffix == ".parquet":
+        return _open_parquet(path, literal, name)
+    raise TableError(f"{name}: expected a name that ends in .csv, .tsv, .parquet or .duckdb")
 
 
-def _open_database(connection: duckdb.DuckDBPyConnection, path: Path, table: str, name: str) -> Source:
-    with quiet(name):
-        connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)")
-        found = connection.execute(
-            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source'"
-        ).fetchall()
+def _open_csv(path: Path, literal: str, name: str) -> Source:
+    header = read_header(path, name)
+    columns = ", ".join(f"{quote_text(column)}: 'VARCHAR'" for column in header.names)
+    relation = (
+        f"read_csv({literal}, auto_detect = false, header = true, delim = {quote_text(header.delimiter)}, "
+        f"quote = '\"', escape = '\"', comment = '', skip = 0, nullstr = '', strict_mode = true, null_padding = false, "
+        f"ignore_errors = false, hive_partitioning = false, columns = {{{columns}}})"
+    )
+    return Source(_connect(), relation, name)
+
+
+def _open_parquet(path: Path, literal: str, name: str) -> Source:
+    import pyarrow.parquet
+
+    names = quietly(name, lambda: pyarrow.parquet.read_schema(path).names)
+    if len({str(n).lower() for n in names}) != len(names):
+        raise TableError(f"{name} has two columns whose names are the same or differ only in case")
+    return Source(_connect(), f"read_parquet({literal}, hive_partitioning = false)", name)
+
+
+def _open_database(path: Path, table: str, name: str) -> Source:
+    connection = _connect()
+    quietly(name, lambda: connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)"))
+    listing = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source'"
+    found = quietly(name, lambda: connection.execute(listing).fetchall())
     if table:
         found = [row for row in found if table in (row[1], f"{row[0]}.{row[1]}")]
-    if len(found) != 1:
-        raise TableError(
-            f"{name}: say which table with ?table=NAME behind the path" if found else f"{name}: no such table"
-        )
+    if not found:
+        raise TableError(f"{name}: no such table")
+    if len(found) > 1:
+        raise TableError(f"{name}: say which table with ?table=NAME behind the path")
     schema, only = found[0]
     return Source(connection, f"source.{quote_name(schema)}.{quote_name(only)}", name)
-
-
-def _frame(data: object, domain: Domain | None) -> object:
-    """Return something DuckDB can scan."""
-    module = type(data).__module__.partition(".")[0]
-    if module in ("pandas", "polars", "pyarrow"):
-        return _frame_of(module, data)
-    if isinstance(data, dict):
-        return _frame_of_columns({str(k): np.asarray(v) for k, v in data.items()})
-    if isinstance(data, np.ndarray) and data.dtype.names:
-        return _frame_of_columns({n: data[n] for n in data.dtype.names})
-    if isinstance(data, np.ndarray) and data.ndim == 2 and domain is not None:
-        if data.shape[1] != len(domain.columns):
-            raise TableError(f"the array has {data.shape[1]} columns, the domain declares {len(domain.columns)}")
-        return _frame_of_columns({c: data[:, i] for i, c in enumerate(domain)})
-    raise TableError(
-        "expected a path, a pandas, Polars or Arrow table, a dictionary of columns, or a NumPy array with one column "
-        "for each declared one"
-    )
-
-
-def _frame_of(module: str, data: Any) -> object:
-    """Return a frame of a known library as one DuckDB scans, after a look at its names."""
-    kind = f"{module}.{type(data).__name__}"
-    if kind == "polars.LazyFrame":
-        data = data.collect()
-    elif kind == "pyarrow.RecordBatch":
-        import pyarrow
-
-        data = pyarrow.Table.from_batches([data])
-    elif kind not in ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table"):
-        raise TableError(f"expected a table, not a {kind}")
-    names = data.schema.names if module == "pyarrow" else list(data.columns)
-    if len({str(name).lower() for name in names}) != len(names):
-        raise TableError("the table has two columns whose names are the same or differ only in case")
-    return data
-
-
-def _frame_of_columns(columns: dict[str, np.ndarray[Any, Any]]) -> dict[str, np.ndarray[Any, Any]]:
-    lengths = {column.shape for column in columns.values()}
-    if len(lengths) != 1 or len(next(iter(lengths))) != 1:
-        raise TableError("the columns must be one-dimensional and of one length")
-    return {name: np.ascontiguousarray(column) for name, column in columns.items()}
