@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -187,6 +188,52 @@ def test_help_needs_no_heavy_import():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.strip() == "[]"
     assert "discover" in run("--help").stdout
+
+
+@pytest.mark.parametrize("how", [{"PYTHONIOENCODING": "latin-1"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+def test_a_terminal_that_knows_no_arrows(files, how):
+    folder, _ = files
+    args = ["discover", "data.csv", "--domain", "domain.yaml", "--epsilon", "1"]
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "discreet", *args],
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, **how},
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"5 columns")
+
+
+def test_a_closed_stderr(files):
+    folder, _ = files
+    command = f"{sys.executable} -m discreet discover data.csv --domain domain.yaml --epsilon 1 --out o --json 2>&-"
+    done = subprocess.run(["/bin/sh", "-c", command], stdout=subprocess.PIPE, check=False, cwd=folder)  # noqa: S603
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["schema"] == 1
+    assert (folder / "o" / "report.html").is_file()
+
+
+def test_a_method_for_a_release_is_refused(files):
+    folder, _ = files
+    run("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, "--out", folder / "o")
+    assert run("discover", folder / "o" / "release.json", "--method", "magic").exit_code == 2
+
+
+def test_file_names_that_no_system_takes(files):
+    folder, _ = files
+    for name in ("x" * 300 + ".csv", "a\0b.csv"):
+        assert run("discover", name, "--domain", folder / "domain.yaml", "--epsilon", 1).exit_code == 2
+
+
+def test_drafts_of_odd_numbers(tmp_path):
+    frame = pd.DataFrame({"x": [0.5, np.nan, np.inf, 1.5] * 10, "y": [-1e308, 1e308] * 20, "z": [1.0, np.nan] * 20})
+    frame["w"] = ["missing", None] * 20
+    frame.to_parquet(tmp_path / "t.parquet")
+    result = run("domain", "draft", tmp_path / "t.parquet")
+    assert result.exit_code == 0
+    (tmp_path / "d.yaml").write_text(result.stdout)
+    assert run("domain", "check", tmp_path / "t.parquet", "--domain", tmp_path / "d.yaml").exit_code == 0
 
 
 def test_as_a_process(files):

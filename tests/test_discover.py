@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,7 @@ import discreet as dc
 from discreet.discovery import Discovery
 from discreet.errors import BudgetError, InputError, KnowledgeError, ReleaseError, SettingError
 from discreet.privacy.accounting import Currency, gdp_delta
-from discreet.recipes import search_again
+from discreet.recipes import pair_tables, search_again
 from discreet.testing import SeededNoise
 
 ROWS = 20_000
@@ -69,6 +70,40 @@ def test_pure_epsilon_uses_laplace_noise():
     assert found.privacy.delta == 0
     assert found.measurements[0].mechanism.scale == pytest.approx(2 * 28 / 2.0)
     assert found.privacy.spent[0].currency == Currency.PURE.value
+
+
+def test_laplace_noise_reaches_the_tests():
+    _, found = seeded("cancer", delta=0, epsilon=2.0)
+    assert pair_tables(found.measurements, found.domain).law == "laplace"
+    _, data, domain = sampled("cancer")
+    room = dc.Room(dc.load(data, domain), domain, dc.Budget(epsilon=1, delta=0))
+    with pytest.raises(SettingError, match="Laplace"):
+        dc.discover_in(room, dc.Marginals(alpha=1e-4))
+    assert not room.budget.entries
+
+
+def test_tables_that_are_too_large_are_refused_before_anything_is_spent():
+    labels = tuple(str(i) for i in range(60))
+    domain = dc.Domain({c: dc.Categorical(categories=labels) for c in "ab"}, rows=10)
+    room = dc.Room(dc.load({"a": ["1"] * 10, "b": ["2"] * 10}, domain), domain, dc.Budget(epsilon=1, delta=1e-6))
+    with pytest.raises(SettingError, match="too many"):
+        dc.discover_in(room, dc.Marginals())
+    assert not room.budget.entries
+
+
+@pytest.mark.parametrize("epsilon", [5_000.0, 50_000])
+def test_hardly_any_noise(epsilon):
+    _, data, domain = sampled("cancer", rows=500)
+    for delta in (0, 1e-6):
+        assert dc.discover(data, domain=domain, epsilon=np.float64(epsilon), delta=delta).graph.nodes == tuple(domain)
+
+
+def test_a_release_without_all_its_tables_is_not_searched():
+    _, found = seeded("cancer")
+    (measured,) = found.measurements
+    fewer = replace(measured, sets=measured.sets[1:], tables=measured.tables[1:])
+    with pytest.raises(ReleaseError, match="lacks"):
+        search_again(replace(found, measurements=(fewer,)))
 
 
 def test_two_runs_draw_different_noise():
@@ -223,6 +258,8 @@ def test_a_release_holds_no_exact_counts(tmp_path):
     [
         (lambda t: "{", "not JSON"),
         (lambda t: "[]", "not a release"),
+        (lambda t: "[" * 100_000, "not JSON"),
+        (lambda t: t.replace('"rows": 20000, "unit"', '"rows": 1' + "0" * 400 + ', "unit"'), "damaged"),
         (lambda t: t.replace('"schema": 1', '"schema": 2'), "schema 2"),
         (lambda t: t.replace('"counts": [', '"counts": [1, '), "shape"),
         (lambda t: t.replace('"kind": "rounded-gaussian"', '"kind": "none"'), "damaged"),

@@ -75,7 +75,7 @@ def test_gml_dot_json():
 
 
 def test_hostile_names_stay_names():
-    hostile = ('<b>x</b>"', "back\\slash\\N", "a -> b; evil [URL=x]", "ünïcode 😀")
+    hostile = ('<b>x</b>"', "back\\slash\\N", "a -> b; evil [URL=x]", "ünïcode 😀", "A&amp;E", "&#1;")
     graph = Graph(hostile, frozenset({(hostile[0], hostile[1])}))
     assert set(nx.parse_gml(to_gml(graph)).nodes) == set(hostile)
     assert '[label="<b>x</b>\\""]' in to_dot(graph)

@@ -211,6 +211,108 @@ def test_margins_are_pooled():
     assert margin.variance == pytest.approx(pairs.variance / (1 / 3 + 1 / 2 + 7 / 2))
 
 
+@pytest.mark.parametrize(
+    ("shape", "n", "epsilon"), [((2, 2, 2), 2_000, 1), ((3, 2, 3), 20_000, 0.3), ((2, 3, 2), 500, 3)]
+)
+def test_the_null_covariance_is_that_of_the_residual(shape, n, epsilon):
+    """Every source of variance is in it: with three columns the pooled margins are as noisy as the tables."""
+    world = World(shape, n, epsilon, p=3, seed=11)
+    for draw, z in ((world.flat, None), (world.null, "z")):
+        joint = draw(5.0)
+        drawn, claimed = [], []
+        for _ in range(1500):
+            residual = world.oracle(joint).residual("x", "y", z)
+            drawn.append(residual.values)
+            claimed.append(residual.sampled + residual.blurred)
+        found, expected = np.cov(np.array(drawn).T), np.mean(claimed, axis=0)
+        ratio = np.trace(np.atleast_2d(found)) / np.trace(expected)
+        assert 0.8 < ratio < 1.1
+
+
+def test_each_source_of_noise_is_counted():
+    """What each part of the noise adds to the covariance, by hand, for a 2x2 table given z."""
+    rows, v = 1_000, 400.0
+    shapes = {("x", "y"): (2, 2), ("x", "z"): (2, 2), ("y", "z"): (2, 2)}
+    exact = {"x": np.array([[0.9, 0.2], [0.1, 0.8]]), "y": np.array([[0.7, 0.4], [0.3, 0.6]])}
+    tables = {
+        ("x", "z"): exact["x"] * rows / 2,
+        ("y", "z"): exact["y"] * rows / 2,
+        ("x", "y"): (exact["x"] @ exact["y"].T) * rows / 2,
+    }
+    assert {k: t.shape for k, t in tables.items()} == shapes
+    oracle = ReleasedPairs(
+        PairTables(rows, {"x": 2, "y": 2, "z": 2}, tables, v), alpha=0.05, rng=np.random.default_rng(0)
+    )
+    residual = oracle.residual("x", "y", "z")
+    root2 = np.sqrt(2)
+    blur = v / 500**2
+    sx, sy = (_shrunk(exact[c], blur) for c in "xy")
+    qx, qy = (s[0][0] / root2 - s[0][1] / root2 for s in (sx, sy))
+    margin = v  # two tables of two columns each: v / (1/2 + 1/2)
+    expected = v + 1.0  # the pair's own noise, and one count for sparse cells
+    expected += v * (((qx - qx.mean()) ** 2).sum() + ((qy - qy.mean()) ** 2).sum())
+    expected += margin * (qx.mean() ** 2 + qy.mean() ** 2)
+    expected += margin * ((qx * qy - (qx * qy).mean()) ** 2).sum()
+    expected += 2 * (500**2 * sx[1] * sy[1]).sum()
+    assert residual.blurred[0, 0] == pytest.approx(expected, rel=1e-9)
+
+
+def _shrunk(shares, blur):
+    """Shares within z moved towards the pooled ones, and their error, as released.md says."""
+    pooled = shares.mean(axis=1, keepdims=True)
+    distance = ((shares - pooled) ** 2).sum(axis=0) + blur
+    weight = distance / (distance + blur)
+    return weight * shares + (1 - weight) * pooled, weight * blur
+
+
+@pytest.mark.parametrize("rare", [0.3, 1, 2, 4])
+@pytest.mark.parametrize(("p", "epsilon"), [(8, 1), (37, 1), (8, 0.1)])
+def test_the_level_holds_for_copies_of_a_rare_cause(rare, p, epsilon):
+    """x and y copy z, and one level of z has about as many rows as the noise: the hardest case for order 1."""
+    world = World((2, 2, 2), 100_000, epsilon, p=p, seed=3)
+    q = min(rare * world.scale / world.n, 0.5)
+    copy = np.array([[0.95, 0.05], [0.05, 0.95]])
+    joint = np.einsum("k,ki,kj->ijk", [1 - q, q], copy, copy)
+    p_values = np.array([world.oracle(joint).ask("x", "y", frozenset("z")).p_value for _ in range(300)])
+    assert np.sum(p_values <= 0.01) <= 300 * 0.015 + 5
+    assert np.sum(p_values <= 0.05) <= 300 * 0.075 + 5
+
+
+def test_laplace_tails_are_simulated():
+    """Drowned in Laplace noise, a Gaussian null would call 1.65 times too many pairs dependent at 1 %."""
+    world = World((2, 2, 2), 100_000, 0.005, p=3, law="laplace", seed=2)
+    knows = fooled = 0
+    for _ in range(6_000):
+        pairs = world.tables(np.full((2, 2, 2), 1 / 8))
+        knows += ReleasedPairs(pairs, alpha=0.01, rng=world.rng).ask("x", "y", frozenset()).p_value <= 0.01
+        gaussian = PairTables(pairs.rows, pairs.sizes, pairs.tables, pairs.variance)
+        fooled += ReleasedPairs(gaussian, alpha=0.01, rng=world.rng).ask("x", "y", frozenset()).p_value <= 0.01
+    assert knows <= 60 + 4 * np.sqrt(60)
+    assert fooled >= 1.3 * 60
+    assert knows < fooled
+
+
+def test_a_level_that_cannot_be_simulated_is_refused():
+    pairs = PairTables(10, {"a": 2, "b": 2}, {("a", "b"): np.ones((2, 2))}, 1.0, "laplace")
+    with pytest.raises(SettingError, match="Laplace"):
+        ReleasedPairs(pairs, alpha=1e-3, rng=np.random.default_rng(0))
+
+
+def test_hardly_any_noise_and_rare_cells():
+    """Cells that are nearly empty are not normal; the test must not take single rows for dependence."""
+    world = World((2, 2, 2), 100_000, 100, p=8, seed=4)
+    joint = np.einsum("i,j,k->ijk", [0.999, 0.001], [0.999, 0.001], [0.5, 0.5])
+    p_values = np.array([world.oracle(joint).ask("x", "y", frozenset()).p_value for _ in range(400)])
+    assert np.sum(p_values <= 0.01) <= 400 * 0.015 + 6
+
+
+def test_no_noise_at_all():
+    """A scale so small that the noise is always 0 still gives an answer."""
+    pairs = PairTables(40, {"a": 2, "b": 2}, {("a", "b"): np.array([[20.0, 0], [0, 20]])}, 0.0, "laplace")
+    oracle = ReleasedPairs(pairs, alpha=0.01, rng=np.random.default_rng(0))
+    assert not oracle.ask("a", "b", frozenset()).independent
+
+
 def test_what_was_not_released_is_not_answered():
     pairs = PairTables(10, {"a": 2, "b": 2, "c": 2}, {("a", "b"): np.ones((2, 2)), ("a", "c"): np.ones((2, 2))}, 1.0)
     oracle = ReleasedPairs(pairs, alpha=0.05, rng=np.random.default_rng(0))

@@ -17,7 +17,7 @@ from discreet.report.svg import graph_svg
 from discreet.report.text import graph_text, statement_text, summary_text
 from discreet.report.words import promised
 
-HOSTILE = ('<script>alert("x")</script>', "a & b", "back\\N slash", "ünï 😀", "plain")
+HOSTILE = ('<script>alert("x")</script>', "a & b", "back\\N slash", "ünï 😀 &#1; &amp;", "plain")
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +77,12 @@ def test_an_empty_graph(found):
     empty = replace(found, graph=dc.Graph(("a", "b")))
     assert "No edge was found" in report_html(empty)
     assert graph_text(empty.graph) == "  no edge: a, b"
+
+
+def test_a_file_that_cannot_be_written(found, tmp_path):
+    (tmp_path / "graph.svg").mkdir()
+    with pytest.raises(SettingError, match=r"graph\.svg"):
+        found.save(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path):

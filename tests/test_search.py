@@ -263,6 +263,103 @@ def test_an_oracle_that_costs_is_not_asked_further_than_needed():
         assert Costly.asked == costly
 
 
+def members(dag, knowledge):
+    """All directed acyclic graphs of the same class that knowledge allows."""
+    pairs = sorted(tuple(sorted(p)) for p in dag.skeleton)
+    for flips in product((False, True), repeat=len(pairs)):
+        arcs = [(b, a) if flip else (a, b) for (a, b), flip in zip(pairs, flips, strict=True)]
+        other = Graph(dag.nodes, frozenset(arcs))
+        fits = all(knowledge.allows(a, b) for a, b in arcs) and nx.is_directed_acyclic_graph(nx.DiGraph(arcs))
+        if fits and colliders(other) == colliders(dag):
+            yield set(arcs)
+
+
+def test_true_knowledge_orients_exactly_what_it_implies():
+    """Against all members of the class: Meek's four rules are sound and complete."""
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        dag = random_dag(rng, int(rng.integers(4, 7)), rng.uniform(0.4, 0.9))
+        required = frozenset(arc for arc in dag.directed if rng.random() < 0.15)
+        forbidden = frozenset((b, a) for a, b in dag.directed if rng.random() < 0.1)
+        knowledge = Knowledge(required=required, forbidden=forbidden)
+        implied = set.intersection(*members(dag, knowledge))
+        assert pc(dag.nodes, DSeparation(dag), knowledge=knowledge).directed == implied
+
+
+def test_rule_four_by_hand():
+    # d - a, d -> c -> b, a - c, a - b, and d not adjacent to b: b -> a would need a -> d, and so a circle.
+    pairs = [frozenset(p) for p in ("da", "dc", "cb", "ac", "ab")]
+    graph = orient("abcd", pairs, [], Knowledge(required={("d", "c"), ("c", "b")}))
+    assert ("a", "b") in graph.directed
+
+
+def test_nothing_is_concluded_from_a_pair_that_was_not_asked():
+    """a -> c <- b with a, b forbidden: the collider is not seen, and must not be denied either."""
+    dag = from_parents({"a": "", "b": "", "c": "ab"})
+    both = {("a", "b"), ("b", "a")}
+    assert pc(dag.nodes, DSeparation(dag), knowledge=Knowledge(forbidden=both)).undirected == dag.skeleton
+    tiers = Knowledge(forbidden=both, tiers=(("a",), ("c",)))
+    graph = pc(dag.nodes, DSeparation(dag), knowledge=tiers)
+    assert graph.directed == {("a", "c")}
+    assert graph.undirected == {frozenset("bc")}
+
+
+def test_random_true_knowledge_with_forbidden_pairs_never_gives_a_false_arrow():
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        dag = random_dag(rng, 6, rng.uniform(0.2, 0.7))
+        apart = [p for p in permutations(dag.nodes, 2) if frozenset(p) not in dag.skeleton]
+        closed = {arc for a, b in apart if a < b and rng.random() < 0.4 for arc in ((a, b), (b, a))}
+        against = {(b, a) for a, b in dag.directed if rng.random() < 0.3}
+        knowledge = Knowledge(forbidden=frozenset(closed | against))
+        graph = pc(dag.nodes, DSeparation(dag), knowledge=knowledge)
+        assert graph.skeleton == dag.skeleton
+        assert graph.directed <= dag.directed
+
+
+def test_forbidden_arrows_in_a_circle_are_fine_until_all_are_adjacent():
+    knowledge = Knowledge(forbidden={("a", "b"), ("b", "c"), ("c", "a")})
+    chain = from_parents({"a": "", "c": "", "b": "c"})
+    assert pc("abc", DSeparation(chain), knowledge=knowledge).directed == {("c", "b")}
+    strengths = {frozenset("ab"): 3.0, frozenset("bc"): 1.0, frozenset("ac"): 2.0}
+
+    class AllAdjacent(DSeparation):
+        def ask(self, x, y, given):
+            return Verdict(independent=False, evidence=strengths[frozenset((x, y))])
+
+    graph = pc("abc", AllAdjacent(chain), knowledge=knowledge)
+    assert graph.directed == {("b", "a"), ("a", "c")}  # the weakest edge of the circle went
+    with pytest.raises(KnowledgeError, match="circle"):
+        orient("abc", strengths, [], knowledge)
+
+
+def test_later_tiers_are_never_conditioned_on():
+    dag = from_parents({"a": "", "b": "a", "c": "ab", "d": "abc"})
+    asked = []
+
+    class Listening(DSeparation):
+        def ask(self, x, y, given):
+            asked.append((frozenset((x, y)), given))
+            return super().ask(x, y, given)
+
+    pc(dag.nodes, Listening(dag), knowledge=Knowledge(tiers=(("a", "b"), ("c", "d"))))
+    assert not [given for pair, given in asked if pair == frozenset("ab") and given]
+
+
+def test_a_claim_that_must_go_does_not_take_the_weaker_ones_with_it():
+    # Claims on a line e - f - g are independent of the contradiction among a, b, c, d.
+    square = [frozenset(p) for p in ("ab", "bc", "cd", "da")]
+    apart = [frozenset(p) for p in ("ef", "fg")]
+    claims = [
+        Claim(frozenset("ac"), "b", 5.0),
+        Claim(frozenset("ac"), "d", 4.0),
+        Claim(frozenset("eg"), "f", 1.0),
+    ]
+    graph = orient("abcdefg", square + apart, claims)
+    assert {("e", "f"), ("g", "f")} <= graph.directed
+    assert is_extendable(graph)
+
+
 def test_max_order():
     dag = from_parents({"a": "", "b": "", "c": "ab", "d": "ab"})
     skeleton = find_skeleton(dag.nodes, DSeparation(dag), max_order=1)

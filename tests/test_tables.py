@@ -206,7 +206,7 @@ def test_rows_cannot_be_copied_or_pickled_or_shown():
     for forbidden in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(RoomError):
             forbidden(table)
-    assert "a" not in repr(table).removeprefix("<MemoryTable: rows are held here")
+    assert repr(table) == str(table) == "<MemoryTable: rows are held here>"
 
 
 @settings(max_examples=60, deadline=None)

@@ -39,7 +39,7 @@ def read_header(path: Path, name: str) -> Header:
     found = {d: _split(text, d) for d in DELIMITERS}
     delimiter = max(DELIMITERS, key=lambda d: len(found[d]))
     names = found[delimiter]
-    if any(not n for n in names):
+    if not names or any(not n for n in names):
         raise TableError(f"{name}: a column has no name, or the header line is not closed")
     if len({n.lower() for n in names}) != len(names):
         raise TableError(f"{name} has two columns whose names are the same or differ only in case")

@@ -1,0 +1,217 @@
+"""Encoding is row by row: replacing one row changes that row's cells and nothing else, whatever it holds."""
+
+from __future__ import annotations
+
+import gzip
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.domain import Categorical, Domain, Numeric
+from discreet.errors import DiscreetError, MisfitError, TableError
+from discreet.tables.load import load
+from discreet.tables.source import open_source
+
+ROWS = 50
+SECRET = "SECRET-4711"
+
+
+def places(**columns):
+    return Domain(columns, rows=ROWS)
+
+
+def moved(data, domain, other):
+    """L1 distance of the counts of all columns on two tables."""
+    sets = [(c,) for c in domain]
+    pairs = zip(load(data, domain).counts(sets), load(other, domain).counts(sets), strict=True)
+    return sum(int(np.abs(a - b).sum()) for a, b in pairs)
+
+
+ODD_LINES = [
+    '"a"x,b',
+    "'a',b",
+    "#a,b",
+    '"a,b',
+    "a;b",
+    "a,b,c",
+    "a",
+    '""",""',
+    "",
+    ",",
+    "a\tb",
+    " a, b",
+    '"a\nb",b',
+    "\x00,a",
+]
+
+
+@pytest.mark.parametrize("style", ['"a","b"', "a,b", "'a','b'"])
+@pytest.mark.parametrize("odd", ODD_LINES)
+def test_no_line_of_a_csv_file_changes_how_others_are_read(tmp_path, style, odd):
+    """A neighbouring file is read with at most that one row changed, or not at all."""
+    column = Categorical(categories=("a", "b"), missing="m", other="o")
+    domain = places(x=column, y=column)
+    lines = [style] * ROWS
+    (tmp_path / "one.csv").write_text("x,y\n" + "\n".join(lines) + "\n")
+    (tmp_path / "two.csv").write_text("x,y\n" + "\n".join([*lines[:20], odd, *lines[21:]]) + "\n")
+    try:
+        changed = moved(tmp_path / "one.csv", domain, tmp_path / "two.csv")
+    except TableError:
+        changed = 0
+    assert changed <= 4
+    assert load(tmp_path / "one.csv", domain).rows == ROWS
+
+
+@pytest.mark.parametrize("odd", [None, "z", 2, 0.5, True, float("nan"), np.inf, (1, 2), b"0", 10**40, pd.NaT])
+@pytest.mark.parametrize("usual", [0, 0.0, False, "0"])
+def test_no_value_of_a_list_or_object_column_changes_how_others_are_read(usual, odd):
+    domain = places(x=Categorical(categories=("0", "1"), missing="m", other="o"))
+    values = [usual] * ROWS
+    other = [*values[:7], odd, *values[8:]]
+    assert moved({"x": values}, domain, {"x": other}) <= 2
+    frame, neighbour = (pd.DataFrame({"x": pd.Series(v, dtype=object)}) for v in (values, other))
+    assert moved(frame, domain, neighbour) <= 2
+    assert load({"x": values}, domain).counts([("x",)])[0].tolist() == [ROWS, 0, 0, 0]
+
+
+@pytest.mark.parametrize("odd", [0.5, 1.0, np.nan, np.inf, -3.0])
+def test_no_value_of_a_parquet_file_changes_how_others_are_read(tmp_path, odd):
+    """Statistics of a Parquet file do not know of NaN; the encoding must not rely on them."""
+    domain = places(
+        x=Numeric(bounds=(0, 2), bins=2, missing="m"), y=Categorical(categories=("0.7",), missing="m", other="o")
+    )
+    values = np.array([0.7, 0.7] + [np.nan] * (ROWS - 2))
+    other = np.where(np.arange(ROWS) == 1, odd, values)
+    for name, column in (("one", values), ("two", other)):
+        pq.write_table(pa.table({"x": pa.array(column), "y": pa.array(column)}), tmp_path / f"{name}.parquet")
+    assert load(tmp_path / "one.parquet", domain).counts([("x",)])[0].tolist() == [2, 0, ROWS - 2]
+    assert moved(tmp_path / "one.parquet", domain, tmp_path / "two.parquet") <= 4
+
+
+def test_nan_without_a_place_stops_the_load(tmp_path):
+    pq.write_table(pa.table({"x": pa.array([1.0] * (ROWS - 1) + [np.nan])}), tmp_path / "x.parquet")
+    with pytest.raises(MisfitError, match="missing"):
+        load(tmp_path / "x.parquet", places(x=Numeric(bounds=(0, 2), bins=2)))
+
+
+def test_folder_names_are_not_data(tmp_path):
+    folder = tmp_path / "x=b"
+    folder.mkdir()
+    frame = pd.DataFrame({"x": ["a"] * ROWS})
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_parquet(folder / "t.parquet")
+    domain = places(x=Categorical(categories=("a", "b")))
+    for name in ("t.csv", "t.parquet"):
+        assert load(folder / name, domain).counts([("x",)])[0].tolist() == [ROWS, 0]
+
+
+@pytest.mark.parametrize(("bounds", "bins"), [((0, 110), 22), ((0, 100), 100), ((-1, 1), 10), ((0.1, 0.7), 6)])
+def test_a_value_on_an_edge_is_in_the_bin_that_begins_there(bounds, bins):
+    column = Numeric(bounds=bounds, bins=bins)
+    values = np.array(column.edges)
+    table = load({"x": values}, Domain({"x": column}, rows=len(values)))
+    wanted = np.ones(bins, dtype=int)
+    wanted[-1] = 2  # the last bin holds the upper bound
+    assert table.counts([("x",)])[0].tolist() == wanted.tolist()
+
+
+def test_masked_values_are_missing():
+    values = np.ma.masked_array([1, 0, 1, 0] * 12 + [1, 1], mask=[False, True] * 25)
+    domain = places(x=Categorical(categories=("0", "1"), missing="m"))
+    assert load({"x": values}, domain).counts([("x",)])[0].tolist() == [0, 25, 25]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x,x\n", "two columns"),
+        ("x,X\n", "two columns"),
+        ("x,\n", "no name"),
+        ('x,"y\n', "not closed"),
+        ("\n", "names"),
+    ],
+)
+def test_headers_that_make_no_sense(tmp_path, text, words):
+    (tmp_path / "t.csv").write_text(text + "a,b\n")
+    with pytest.raises(TableError, match=words):
+        open_source(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
+def test_the_header_line_tells_the_delimiter(tmp_path, delimiter):
+    lines = [delimiter.join(('"x, y"', "z")), delimiter.join(("a", '"b; | c"'))]
+    with gzip.open(tmp_path / "t.csv.gz", "wt", encoding="utf-8-sig") as file:
+        file.write("\r\n".join(lines) + "\r\n")
+    domain = Domain({"x, y": Categorical(categories=("a",)), "z": Categorical(categories=("b; | c",))}, rows=1)
+    assert [t.tolist() for t in load(tmp_path / "t.csv.gz", domain).counts([("x, y",), ("z",)])] == [[1], [1]]
+
+
+def test_parquet_names_that_differ_in_case(tmp_path):
+    pq.write_table(pa.table({"x": ["a"], "X": ["b"]}), tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="case"):
+        open_source(tmp_path / "t.parquet")
+
+
+def test_times_are_read_in_utc(tmp_path, monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    moment = pd.Series(pd.to_datetime(["2020-01-01T00:30Z"] * ROWS))
+    pd.DataFrame({"x": moment}).to_parquet(tmp_path / "t.parquet")
+    domain = places(x=Categorical(categories=("2020-01-01 00:30:00+00",), other="o"))
+    assert load(tmp_path / "t.parquet", domain).counts([("x",)])[0].tolist() == [ROWS, 0]
+
+
+class Shy:
+    """An object that answers every question with an error that quotes it."""
+
+    def __str__(self):
+        raise ValueError(SECRET)
+
+    __repr__ = __str__
+
+
+def hostile(folder):
+    yield {"x": [Shy()] * ROWS}
+    yield pd.DataFrame({"x": [Shy()] * ROWS})
+    yield pl.DataFrame({"x": [SECRET] * ROWS}).lazy().select(pl.col("x").cast(pl.Int64))
+    yield pd.DataFrame({"x": np.array([1 + 2j] * ROWS)})
+    yield {"x": np.array([1 + 2j] * ROWS)}
+    yield {"x": [[1], [2, 3]]}
+    yield {"x": np.array([SECRET.encode()] * ROWS)}
+    (folder / "late.csv").write_text("x\n" + "a\n" * 60_000 + f"{SECRET},b,c\n")
+    yield folder / "late.csv"
+    (folder / "bad.csv").write_bytes(b"x\n" + b"a\n" * 49 + SECRET.encode() + b"\xff\xfe\n")
+    yield folder / "bad.csv"
+    with duckdb.connect(str(folder / "v.duckdb")) as connection:
+        connection.execute(f"CREATE VIEW v AS SELECT CAST('{SECRET}' AS INTEGER) AS x")
+    yield folder / "v.duckdb"
+
+
+def test_no_source_gets_a_datum_into_an_error(tmp_path):
+    domain = places(x=Categorical(categories=("a", "b")))
+    seen = 0
+    for data in hostile(tmp_path):
+        with pytest.raises(DiscreetError) as caught:
+            load(data, domain)
+        error: BaseException | None = caught.value
+        while error is not None:
+            assert SECRET not in str(error)
+            error = error.__context__ or error.__cause__
+        seen += 1
+    assert seen == 10
+
+
+def test_labels_that_are_not_text_are_refused():
+    with pytest.raises(DiscreetError, match="Unicode"):
+        Categorical(categories=("\ud800",))
+
+
+@pytest.mark.parametrize("label", ["1e5000", "1e999999999", "1.5e-400", "9" * 60])
+def test_labels_that_are_no_useful_numbers_match_no_number(label):
+    domain = places(x=Categorical(categories=(label, "1"), other="o"))
+    assert load({"x": np.ones(ROWS)}, domain).counts([("x",)])[0].tolist() == [0, ROWS, 0]
+    assert load({"x": np.zeros(ROWS)}, domain).counts([("x",)])[0].tolist() == [0, 0, ROWS]
