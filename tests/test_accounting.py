@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from fractions import Fraction
+from threading import Thread
 
 import pytest
 from dp_accounting import GaussianDpEvent
@@ -14,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
-from discreet.errors import BudgetError, SettingError
+from discreet.errors import BudgetError, RoomError, SettingError
 from discreet.privacy.accounting import Currency, gdp_delta, limit_of, mu_of, rho_of
 from discreet.privacy.budget import Budget, Cost
 
@@ -117,6 +120,32 @@ def test_two_halves_fit():
     for _ in range(2):
         budget.charge(Cost({Currency.PURE: Fraction(1e-6) / 2}), statistic="s", mechanism="m")
     assert budget.left < Fraction(1, 10**30)
+
+
+def test_threads_cannot_overspend():
+    budget = Budget(epsilon=1, delta=0)
+    admitted = []
+
+    def spend():
+        for _ in range(200):
+            try:
+                admitted.append(budget.charge(cost("0.01"), statistic="s", mechanism="m"))
+            except BudgetError:
+                return
+
+    threads = [Thread(target=spend) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(admitted) == 99  # each charge is rounded up by a hair
+    assert budget.spent <= budget.limit
+
+
+@pytest.mark.parametrize("forbidden", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_budget_cannot_be_forked(forbidden):
+    with pytest.raises(RoomError):
+        forbidden(Budget(epsilon=1, delta=0))
 
 
 def test_a_currency_is_never_switched():

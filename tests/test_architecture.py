@@ -25,13 +25,14 @@ AFTER += ("discreet.interop", "discreet.release", "discreet.recipes", "discreet.
 
 MAY_IMPORT = {
     "discreet.errors": (),
+    "discreet.sealed": ("errors",),
     "discreet.arrays": (),
     "discreet.declaration": ("errors",),
     "discreet.domain": ("errors", "declaration"),
     "discreet.knowledge": ("errors", "declaration"),
     "discreet.graph": ("errors",),
-    "discreet.tables": ("arrays", "errors", "declaration", "domain", "tables"),
-    "discreet.privacy": ("arrays", "errors", "privacy"),
+    "discreet.tables": ("arrays", "errors", "declaration", "domain", "sealed", "tables"),
+    "discreet.privacy": ("arrays", "errors", "privacy", "sealed"),
     "discreet.statistics": ("arrays", "errors", "domain", "tables", "statistics"),
     "discreet.mechanisms": ("arrays", "errors", "privacy", "statistics", "mechanisms"),
     "discreet.oracles": ("arrays", "errors", "graph", "oracles"),

@@ -63,7 +63,8 @@ def search(
     names = tuple(domain)
     graph = Graph(names)
     planned = plan(domain, knowledge)
-    if planned is not None and (not measurements or set(measurements[0].sets) < set(planned.sets)):
+    measured = {s for m in measurements for s in m.sets}
+    if planned is not None and not measured.issuperset(planned.sets):
         raise ReleaseError("the release lacks tables that the search needs")
     if measurements:
         oracle = ReleasedPairs(pair_tables(measurements, domain), alpha=recipe.alpha, rng=np.random.default_rng(0))

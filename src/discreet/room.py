@@ -12,9 +12,9 @@ from discreet.mechanisms import Mechanism
 from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release import Release
+from discreet.sealed import Sealed
 from discreet.statistics import Statistic
 from discreet.tables import Table
-from discreet.tables.memory import Sealed
 
 S = TypeVar("S", bound=Statistic)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+from threading import Lock
 
 from discreet.errors import BudgetError, SettingError
 from discreet.privacy.accounting import Currency, check_guarantee, limit_of
+from discreet.sealed import Sealed
 
 GRAINS = 1 << 128
 """Charges are rounded up, and the limit down, to this fraction of a unit: sums stay exact and short."""
@@ -44,7 +46,7 @@ class Entry:
     amount: Fraction
 
 
-class Budget:
+class Budget(Sealed):
     """A privacy filter: a total fixed before the run, from which charges are admitted or refused.
 
     Parameters
@@ -70,6 +72,7 @@ class Budget:
         self.limit = Fraction(floor(limit_of(self.currency, self.epsilon, self.delta) * GRAINS), GRAINS)
         self._entries: list[Entry] = []
         self._spent = Fraction(0)
+        self._lock = Lock()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -94,16 +97,17 @@ class Budget:
     def charge(self, cost: Cost, *, statistic: str, mechanism: str) -> Entry:
         """Book a charge, or refuse it and book nothing."""
         amount = Fraction(ceil(cost.amount(self.currency) * GRAINS), GRAINS)
-        if amount > self.left:
-            raise BudgetError(
-                f"the budget refuses {statistic}: it asks {float(amount):.6g} of {float(self.left):.6g} left "
-                f"({self.currency.value}; limit {float(self.limit):.6g} for epsilon {self.epsilon:g}, "
-                f"delta {self.delta:g})"
-            )
         entry = Entry(statistic, mechanism, self.currency, amount)
-        self._entries.append(entry)
-        self._spent += amount
-        return entry
+        with self._lock:
+            left = self.left
+            if amount <= left:
+                self._entries.append(entry)
+                self._spent += amount
+                return entry
+        raise BudgetError(
+            f"the budget refuses {statistic}: it asks {float(amount):.6g} of {float(left):.6g} left "
+            f"({self.currency.value}; limit {float(self.limit):.6g} for epsilon {self.epsilon:g}, delta {self.delta:g})"
+        )
 
     def __repr__(self) -> str:
         return (

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
+from discreet.sealed import Sealed
 from discreet.tables import Table
 from discreet.tables.counting import count, narrowest
-from discreet.tables.memory import MemoryTable, Sealed
+from discreet.tables.memory import MemoryTable
 from discreet.tables.source import Misfit, Source, open_source, refuse_misfits
 
 MEMORY_BYTES = 4 << 30

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
 import numpy as np
 
 from discreet.arrays import IntArray
-from discreet.errors import RoomError
+from discreet.sealed import Sealed
 from discreet.tables.counting import Codes, count
-
-
-class Sealed:
-    """Something that holds rows: it cannot be copied, pickled or looked into by its repr."""
-
-    def __copy__(self) -> NoReturn:
-        raise RoomError(f"a {type(self).__name__} cannot be copied: its budget would be spent twice")
-
-    def __deepcopy__(self, memo: dict[int, object]) -> NoReturn:
-        self.__copy__()
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise RoomError(f"a {type(self).__name__} cannot be pickled: it holds rows")
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: rows are held here>"
 
 
 class MemoryTable(Sealed):

@@ -19,10 +19,10 @@ import numpy as np
 
 from discreet.domain import Domain
 from discreet.errors import DiscreetError, MisfitError, TableError
+from discreet.sealed import Sealed
 from discreet.tables.encode import code_sql, quote_name, quote_text
 from discreet.tables.frames import as_frame
 from discreet.tables.header import read_header
-from discreet.tables.memory import Sealed
 
 if TYPE_CHECKING:
     import duckdb

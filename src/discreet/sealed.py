@@ -1,0 +1,23 @@
+"""What may not be copied: rows must not spread, and a budget must not be spent twice."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from discreet.errors import RoomError
+
+
+class Sealed:
+    """Something that holds rows or a budget: it cannot be copied or pickled, and its repr shows nothing."""
+
+    def __copy__(self) -> NoReturn:
+        raise RoomError(f"a {type(self).__name__} cannot be copied: what it guards would be there twice")
+
+    def __deepcopy__(self, memo: dict[int, object]) -> NoReturn:
+        self.__copy__()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise RoomError(f"a {type(self).__name__} cannot be pickled: what it guards would leave")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: rows are held here>"
