@@ -16,8 +16,8 @@ from discreet.interop import to_networkx
 from discreet.knowledge import Knowledge
 from discreet.oracles import Verdict
 from discreet.oracles.dsep import DSeparation
-from discreet.search.orient import Claim, Pattern, cpdag, extend, orient
-from discreet.search.pc import find_skeleton, pc
+from discreet.search.orient import Claim, Pattern, _apply_knowledge, _closed, cpdag, extend, orient
+from discreet.search.pc import find_skeleton, judge_triples, pc
 
 NAMES = "abcdefgh"
 
@@ -304,8 +304,9 @@ def test_nothing_is_concluded_from_a_pair_that_was_not_asked():
     assert graph.undirected == {frozenset("bc")}
 
 
-def test_random_true_knowledge_with_forbidden_pairs_never_gives_a_false_arrow():
+def test_random_true_knowledge_with_forbidden_pairs_gives_no_false_arrow_that_could_be_avoided():
     rng = np.random.default_rng(3)
+    guessed = 0
     for _ in range(300):
         dag = random_dag(rng, 6, rng.uniform(0.2, 0.7))
         apart = [p for p in permutations(dag.nodes, 2) if frozenset(p) not in dag.skeleton]
@@ -314,7 +315,22 @@ def test_random_true_knowledge_with_forbidden_pairs_never_gives_a_false_arrow():
         knowledge = Knowledge(forbidden=frozenset(closed | against))
         graph = pc(dag.nodes, DSeparation(dag), knowledge=knowledge)
         assert graph.skeleton == dag.skeleton
-        assert graph.directed <= dag.directed
+        assert is_extendable(graph)
+        guessed += not graph.directed <= dag.directed
+        assert graph.directed <= dag.directed or not sound_pattern_is_extendable(dag, knowledge)
+    assert guessed < 15
+
+
+def sound_pattern_is_extendable(dag, knowledge):
+    """Whether what follows for certain has an extension without a guess about a pair that was not asked."""
+    oracle = DSeparation(dag)
+    skeleton = find_skeleton(dag.nodes, oracle, knowledge=knowledge)
+    claims, unclear = judge_triples(skeleton, oracle)
+    base = Pattern(sorted(dag.nodes), skeleton.pairs, unclear)
+    _apply_knowledge(base, knowledge)
+    pattern = _closed(base, claims, knowledge)
+    assert pattern.graph(dag.nodes).directed <= dag.directed
+    return extend(pattern) is not None
 
 
 def test_forbidden_arrows_in_a_circle_are_fine_until_all_are_adjacent():
@@ -358,6 +374,31 @@ def test_a_claim_that_must_go_does_not_take_the_weaker_ones_with_it():
     graph = orient("abcdefg", square + apart, claims)
     assert {("e", "f"), ("g", "f")} <= graph.directed
     assert is_extendable(graph)
+
+
+def test_evidence_that_speaks_neither_way_leaves_a_triple_undirected():
+    """a - c - b: the textbook says collider, conditioning on c says nothing: no arrow is drawn."""
+
+    class Doubtful:
+        free, max_order = True, 1
+
+        def __init__(self, gain):
+            self.gain = gain
+
+        def answers(self, x, y, given):
+            return len(given) <= 1
+
+        def ask(self, x, y, given):
+            if {x, y} != {"a", "b"}:
+                return Verdict(independent=False, evidence=9.0)
+            return Verdict(independent=not given, evidence=-3.0 + (self.gain if given else 0))
+
+    assert pc("abc", Doubtful(2.0)).directed == {("a", "c"), ("b", "c")}
+    for gain in (0.3, 0.0, -0.3):
+        assert not pc("abc", Doubtful(gain)).directed
+    tiers = Knowledge(tiers=(("a",), ("c",)))
+    assert pc("abc", Doubtful(0.3), knowledge=tiers).directed == {("a", "c")}  # nothing follows for b
+    assert pc("abc", Doubtful(-2.0), knowledge=tiers).directed == {("a", "c"), ("c", "b")}  # c is no common effect
 
 
 def test_max_order():

@@ -6,10 +6,10 @@ algorithm to construct a consistent extension of a partially oriented graph*.
 Conflicts between colliders are resolved by strength: the strongest claim is heard first, and a claim that contradicts
 what stands is dropped; of two equally strong claims that contradict each other neither is heard. If what results has no
 consistent extension, the weakest claims give way until it has. A skeleton that has none without any collider (a
-chordless cycle) gets the extension with the fewest new ones.
+chordless cycle) gets the extension with the fewest new ones, unclear triples first.
 
-Two causes about which nothing was asked (a pair that knowledge forbids) may or may not form a collider: no rule
-concludes anything from such a pair, as if it were adjacent.
+Of an unclear triple x - z - y it is not known whether z is a common effect: nothing was asked about x and y (knowledge
+forbids the pair), or the answers speak neither way. No rule concludes anything from it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from itertools import combinations, groupby
 from discreet.errors import KnowledgeError
 from discreet.graph import Arc, Graph, Pair, colliders
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
+
+Triple = tuple[Pair, str]
+"""Two nodes that are not adjacent, and a node adjacent to both."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class Claim:
 class Pattern:
     """A partially directed graph while it is being oriented."""
 
-    def __init__(self, nodes: Iterable[str], pairs: Iterable[Pair], unknown: frozenset[Pair] = frozenset()) -> None:
-        self.unknown = unknown
+    def __init__(self, nodes: Iterable[str], pairs: Iterable[Pair], unclear: frozenset[Triple] = frozenset()) -> None:
+        self.unclear = unclear
         self.parents: dict[str, set[str]] = {n: set() for n in nodes}
         self.children: dict[str, set[str]] = {n: set() for n in self.parents}
         self.lines: dict[str, set[str]] = {n: set() for n in self.parents}
@@ -52,7 +55,7 @@ class Pattern:
 
     def copy(self) -> Pattern:
         """Return an independent copy."""
-        other = Pattern(self.parents, (), self.unknown)
+        other = Pattern(self.parents, (), self.unclear)
         for name in ("parents", "children", "lines"):
             setattr(other, name, {n: set(s) for n, s in getattr(self, name).items()})
         return other
@@ -65,9 +68,9 @@ class Pattern:
         """Whether two nodes are adjacent."""
         return b in self.lines[a] or b in self.parents[a] or b in self.children[a]
 
-    def shielded(self, a: str, b: str) -> bool:
-        """Whether a triple with these ends tells nothing: they are adjacent, or nothing was asked about them."""
-        return self.adjacent(a, b) or frozenset((a, b)) in self.unknown
+    def silent(self, a: str, middle: str, b: str) -> bool:
+        """Whether a triple says nothing: its ends are adjacent, or it is unclear."""
+        return self.adjacent(a, b) or (frozenset((a, b)), middle) in self.unclear
 
     def direct(self, a: str, b: str) -> None:
         """Turn the line a - b into a -> b."""
@@ -101,13 +104,13 @@ def orient(
     claims: Iterable[Claim],
     knowledge: Knowledge = NOTHING_KNOWN,
     *,
-    unknown: frozenset[Pair] = frozenset(),
+    unclear: frozenset[Triple] = frozenset(),
 ) -> Graph:
     """Return the CPDAG of a skeleton under collider claims and knowledge.
 
-    ``unknown`` holds pairs that are not adjacent and about which nothing was asked.
+    ``unclear`` holds triples x - z - y of which it is not known whether z is a common effect.
     """
-    base = Pattern(sorted(nodes), pairs, unknown)
+    base = Pattern(sorted(nodes), pairs, unclear)
     _apply_knowledge(base, knowledge)
     accepted = _accept(base, claims, knowledge)
     kept = _extendable(base, accepted, knowledge)
@@ -222,15 +225,15 @@ def close(pattern: Pattern, knowledge: Knowledge = NOTHING_KNOWN) -> None:
 
 def _meek(p: Pattern, a: str, b: str) -> bool:
     """Whether a - b must become a -> b."""
-    if any(not p.shielded(c, b) for c in p.parents[a]):  # 1: c -> a - b would be a new collider
+    if any(not p.silent(c, a, b) for c in p.parents[a]):  # 1: c -> a - b would be a new collider
         return True
     if p.children[a] & p.parents[b]:  # 2: b -> a would close a cycle
         return True
     inner = p.lines[a] & p.parents[b]
-    if any(not p.shielded(c, d) for c, d in combinations(inner, 2)):  # 3
+    if any(not p.silent(c, a, d) for c, d in combinations(inner, 2)):  # 3
         return True
     for d in p.lines[a]:  # 4: d - a, d -> c -> b, c adjacent to a, d not adjacent to b
-        if d != b and not p.shielded(d, b) and any(p.adjacent(c, a) for c in p.children[d] & p.parents[b]):
+        if d != b and not p.silent(d, a, b) and any(p.adjacent(c, a) for c in p.children[d] & p.parents[b]):
             return True
     return False
 
@@ -254,7 +257,7 @@ def _can_be_sink(p: Pattern, node: str) -> bool:
     if p.children[node]:
         return False
     around = p.around(node)
-    return all(other == line or p.shielded(other, line) for line in p.lines[node] for other in around)
+    return all(other == line or p.adjacent(other, line) for line in p.lines[node] for other in around)
 
 
 def _remove_sink(p: Pattern, sink: str) -> list[Arc]:
@@ -278,7 +281,7 @@ def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge) -> Gra
         arcs += _remove_sink(rest, sink)
         remaining.remove(sink)
     dag = Graph(tuple(nodes), frozenset(arcs))
-    result = Pattern(sorted(nodes), dag.skeleton, pattern.unknown)
+    result = Pattern(sorted(nodes), dag.skeleton, pattern.unclear)
     _apply_knowledge(result, knowledge)
     for causes, effect in colliders(dag):
         _direct_all(result, [(cause, effect) for cause in causes])
@@ -288,5 +291,5 @@ def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge) -> Gra
 
 def _new_colliders(p: Pattern, node: str) -> int:
     around = sorted(p.around(node))
-    fresh = [(a, b) for a, b in combinations(around, 2) if not p.shielded(a, b)]
+    fresh = [(a, b) for a, b in combinations(around, 2) if not p.silent(a, node, b)]
     return sum(1 for a, b in fresh if a in p.lines[node] or b in p.lines[node])

@@ -16,9 +16,12 @@ from discreet.errors import SettingError
 from discreet.graph import Graph, Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles import Oracle, Verdict
-from discreet.search.orient import Claim, arcs_on_circles, orient
+from discreet.search.orient import Claim, Triple, arcs_on_circles, orient
 
 Progress = Callable[[str], None]
+
+CLEAR = 0.5
+"""Evidence (a logarithm of odds) that decides whether a triple is a collider."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ def pc(
     """
     skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress)
     skeleton = break_circles(skeleton, knowledge)
-    claims = collider_claims(skeleton, oracle)
-    return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unknown=skeleton.unasked)
+    claims, unclear = judge_triples(skeleton, oracle)
+    return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear)
 
 
 def find_skeleton(
@@ -151,29 +154,40 @@ def _rank(separation: Separation) -> tuple[bool, float, list[str]]:
     return (not separation.verdict.independent, separation.verdict.evidence, sorted(separation.given))
 
 
-def collider_claims(skeleton: Skeleton, oracle: Oracle) -> list[Claim]:
-    """Return what unshielded triples x - z - y say: z is a common effect if it does not separate x and y.
+def judge_triples(skeleton: Skeleton, oracle: Oracle) -> tuple[list[Claim], frozenset[Triple]]:
+    """Say of every unshielded triple x - z - y whether z is a common effect (a claim), is none, or is unclear.
 
-    The strength of a claim is how much evidence for dependence conditioning on z adds. Where asking is free, a
-    claim needs that to be positive: a true common effect makes its causes dependent.
+    A z that separates x and y is none. Any other is one by the textbook. Where asking is free it is also looked at how
+    much evidence for dependence conditioning on z adds: a common effect makes its causes dependent, anything else
+    makes them less so. Less than ``CLEAR`` either way leaves the triple unclear.
     """
     around: dict[str, set[str]] = {n: set() for n in skeleton.nodes}
-    for pair in skeleton.pairs:
-        a, b = pair
+    for a, b in skeleton.pairs:
         around[a].add(b)
         around[b].add(a)
     claims = []
+    unclear = {(pair, z) for pair in skeleton.unasked for z in _between(pair, around)}
     for pair, separation in skeleton.separations.items():
         x, y = sorted(pair)
-        for z in around[x] & around[y] - separation.given:
+        for z in _between(pair, around) - separation.given:
             strength = _strength(x, y, z, separation, oracle)
-            if strength > 0:
+            if strength > CLEAR:
                 claims.append(Claim(pair, z, strength))
-    return claims
+            elif strength > -CLEAR:
+                unclear.add((pair, z))
+    return claims, frozenset(unclear)
+
+
+def _between(pair: Pair, around: dict[str, set[str]]) -> set[str]:
+    x, y = pair
+    return around[x] & around[y]
 
 
 def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle) -> float:
-    wider = separation.given | {z}
-    if oracle.free and oracle.answers(x, y, wider):
-        return oracle.ask(x, y, wider).evidence - separation.verdict.evidence
-    return abs(separation.verdict.evidence)
+    """Return the evidence for dependence that conditioning on z adds, as near to the separating set as can be asked."""
+    if not oracle.free:
+        return math.inf
+    for given in (separation.given, frozenset[str]()):
+        if oracle.answers(x, y, given | {z}):
+            return oracle.ask(x, y, given | {z}).evidence - oracle.ask(x, y, given).evidence
+    return 0.0
