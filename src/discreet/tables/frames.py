@@ -21,7 +21,7 @@ from discreet.domain import Categorical, Column, Domain
 from discreet.errors import TableError
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
-_PLAIN_KINDS = "biufU"
+_PLAIN_KINDS = "biuf"
 
 
 def as_frame(data: Any, domain: Domain | None) -> object:
@@ -111,8 +111,8 @@ def _of_columns(columns: dict[str, npt.NDArray[Any]], domain: Domain | None) -> 
 
 def _plain(name: str, column: npt.NDArray[Any], declared: Column | None) -> npt.NDArray[Any]:
     """Return a column of a type DuckDB knows."""
-    if column.dtype.kind == "O":
-        return _texts(column, declared)
+    if column.dtype.kind in "OU":
+        return _texts(column.astype(object), declared)
     if column.dtype.kind == "M":
         texts = np.datetime_as_string(column).astype(object)
         texts[np.isnat(column)] = None
@@ -133,19 +133,8 @@ def _texts(values: npt.NDArray[Any], column: Column | None) -> npt.NDArray[Any]:
     labels = column.levels if isinstance(column, Categorical) else ()
     numbers = {n: label for label in labels if (n := parse_number(label)) is not None}
     truths = {_TRUTH[label.lower()]: label for label in labels if label.lower() in _TRUTH}
-    seen: dict[tuple[type, Any], str | None] = {}
     texts = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values.tolist()):
-        if isinstance(value, str):
-            texts[i] = value
-            continue
-        try:
-            key = (type(value), value)
-            if key not in seen:
-                seen[key] = _text(value, numbers, truths)
-            texts[i] = seen[key]
-        except TypeError:  # not hashable
-            texts[i] = _text(value, numbers, truths)
+    texts[:] = [v if type(v) is str else _text(v, numbers, truths) for v in values.tolist()]
     return texts
 
 
