@@ -184,10 +184,17 @@ def _between(pair: Pair, around: dict[str, set[str]]) -> set[str]:
 
 
 def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle) -> float:
-    """Return the evidence for dependence that conditioning on z adds, as near to the separating set as can be asked."""
+    """Return the evidence for dependence that conditioning on z adds.
+
+    Where that cannot be asked because the set is too large, z is a common effect as clearly as the pair is separated
+    without it, unless z in place of another member separates the pair as well: then nothing is known.
+    """
     if not oracle.free:
         return math.inf
-    for given in (separation.given, frozenset[str]()):
-        if oracle.answers(x, y, given | {z}):
-            return oracle.ask(x, y, given | {z}).evidence - oracle.ask(x, y, given).evidence
-    return 0.0
+    wider = separation.given | {z}
+    if oracle.answers(x, y, wider):
+        return oracle.ask(x, y, wider).evidence - separation.verdict.evidence
+    swapped = [wider - {w} for w in separation.given]
+    if any(oracle.answers(x, y, s) and oracle.ask(x, y, s).independent for s in swapped):
+        return 0.0
+    return abs(separation.verdict.evidence)
