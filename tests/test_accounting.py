@@ -122,6 +122,18 @@ def test_two_halves_fit():
     assert budget.left < Fraction(1, 10**30)
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-39, 0), (1e-20, 1e-25)])
+def test_promises_too_small_for_any_release(epsilon, delta):
+    with pytest.raises(SettingError, match="too small"):
+        Budget(epsilon=epsilon, delta=delta)
+
+
+def test_costs_are_fractions():
+    for amount in (math.nan, math.inf, 0.5):
+        with pytest.raises(SettingError, match="fractions"):
+            Cost({Currency.PURE: amount})
+
+
 def test_threads_cannot_overspend():
     budget = Budget(epsilon=1, delta=0)
     admitted = []

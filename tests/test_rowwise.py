@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import fractions
 import gzip
 
 import duckdb
@@ -215,3 +217,90 @@ def test_labels_that_are_no_useful_numbers_match_no_number(label):
     domain = places(x=Categorical(categories=(label, "1"), other="o"))
     assert load({"x": np.ones(ROWS)}, domain).counts([("x",)])[0].tolist() == [0, ROWS, 0]
     assert load({"x": np.zeros(ROWS)}, domain).counts([("x",)])[0].tolist() == [0, 0, ROWS]
+
+
+@pytest.mark.parametrize(
+    ("values", "counts"),
+    [
+        (["0", "", None, "1"], [1, 1, 2, 0]),
+        (pa.array([0, None, 1, 1]), [1, 2, 1, 0]),
+        (pa.array([0.0, np.nan, 1.0, 7.0]), [1, 1, 1, 1]),
+        (pd.Series([0, None, 1, 1], dtype="Int64"), [1, 2, 1, 0]),
+        (pl.Series([0, None, 1, 1]), [1, 2, 1, 0]),
+        ([np.datetime64("NaT"), np.ma.masked, 0, pd.NaT], [1, 0, 3, 0]),
+        ([10**400, 10**5000, 0, 1], [1, 1, 0, 2]),
+        ([decimal.Decimal("1.0"), decimal.Decimal("sNaN"), fractions.Fraction(0), 1.0], [1, 2, 1, 0]),
+    ],
+)
+def test_columns_of_a_dictionary_are_read_like_columns_of_a_table(values, counts):
+    domain = Domain({"x": Categorical(categories=("0", "1"), missing="m", other="o")}, rows=4)
+    assert load({"x": values}, domain).counts([("x",)])[0].tolist() == counts
+
+
+def test_empty_texts_are_missing_everywhere(tmp_path):
+    domain = Domain(
+        {"x": Categorical(categories=("a",), missing="m"), "y": Numeric(bounds=(0, 1), bins=1, missing="m")}, rows=2
+    )
+    frame = pd.DataFrame({"x": ["a", ""], "y": ["1", ""]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for source in (frame, pl.DataFrame(frame.to_dict("list")), tmp_path / "t.csv", frame.to_dict("list")):
+        assert [t.tolist() for t in load(source, domain).counts([("x",), ("y",)])] == [[1, 1], [1, 1]]
+
+
+def test_truth_values_are_numbers_in_numeric_columns():
+    domain = Domain({"x": Numeric(bounds=(0, 1), bins=2, missing="m")}, rows=3)
+    for values in (np.array([True, False, True]), [True, False, True]):
+        assert load({"x": values}, domain).counts([("x",)])[0].tolist() == [1, 2, 0]
+
+
+def test_moments_are_written_alike():
+    moments = np.array(["2020-01-01T00:00:00", "2020-01-01T00:00:00.5"], dtype="datetime64[ns]")
+    domain = Domain({"x": Categorical(categories=("2020-01-01 00:00:00", "2020-01-01 00:00:00.5"))}, rows=2)
+    for source in ({"x": moments}, pd.DataFrame({"x": moments}), pl.DataFrame({"x": moments})):
+        assert load(source, domain).counts([("x",)])[0].tolist() == [1, 1]
+
+
+def test_large_files_with_line_breaks_in_quotes(tmp_path):
+    rows = 300_000
+    with (tmp_path / "t.csv").open("w") as file:
+        file.write("x,note\n" + 'a,"a line\nq,r\ns,t\nand more words to fill it"\n' * rows)
+    domain = Domain({"x": Categorical(categories=("a",))}, rows=rows)
+    assert load(tmp_path / "t.csv", domain).counts([("x",)])[0].tolist() == [rows]
+
+
+def test_views_are_not_read(tmp_path):
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'a' AS x")
+        connection.execute("CREATE VIEW v AS SELECT * FROM t")
+    assert open_source(tmp_path / "v.duckdb").rows == 1
+    with pytest.raises(TableError, match="views"):
+        open_source(f"{tmp_path / 'v.duckdb'}?table=v")
+
+
+@pytest.mark.parametrize(
+    "content", [b"x,y\ra,b\r", b"x" * 200_000 + b",y\na,b\n", b"\x1f\x8b\x08damaged"], ids=["CR", "long", "gzip"]
+)
+def test_odd_files_end_in_a_typed_error_or_are_read(tmp_path, content):
+    path = tmp_path / ("t.csv.gz" if content.startswith(b"\x1f") else "t.csv")
+    path.write_bytes(content)
+    try:
+        assert open_source(path).rows == 1
+    except TableError as error:
+        shown = str(error)
+        assert path.name in shown
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pa.table({"a": [0, 1], "b": pa.array([None, None], type=pa.decimal256(70, 2))}),
+        pl.DataFrame({"a": [0, 1], "b": pl.Series([object(), object()], dtype=pl.Object)}),
+        pd.DataFrame({"a": [0, 1], "b": np.array([1j, 2j])}),
+        {"a": [0, 1], "b": np.array([1j, 2j])},
+    ],
+    ids=["arrow", "polars", "pandas", "numpy"],
+)
+def test_the_column_that_cannot_be_read_is_named(frame):
+    domain = Domain({c: Categorical(categories=("0", "1"), other="o") for c in "ab"}, rows=2)
+    with pytest.raises(TableError, match="'b'"):
+        load(frame, domain)

@@ -401,6 +401,22 @@ def test_evidence_that_speaks_neither_way_leaves_a_triple_undirected():
     assert pc("abc", Doubtful(-2.0), knowledge=tiers).directed == {("a", "c"), ("c", "b")}  # c is no common effect
 
 
+def test_a_doubtful_separation_claims_nothing():
+    """A pair held apart although the evidence speaks for dependence makes no collider where z cannot be asked about."""
+
+    class Hesitant:
+        free, max_order = True, 0
+
+        def answers(self, x, y, given):
+            return not given
+
+        def ask(self, x, y, given):
+            apart = {x, y} == {"a", "b"}
+            return Verdict(independent=apart, evidence=2.1 if apart else 9.0)
+
+    assert not pc("abc", Hesitant()).directed
+
+
 def test_max_order():
     dag = from_parents({"a": "", "b": "", "c": "ab", "d": "ab"})
     skeleton = find_skeleton(dag.nodes, DSeparation(dag), max_order=1)

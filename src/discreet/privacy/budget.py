@@ -25,8 +25,8 @@ class Cost:
     amounts: dict[Currency, Fraction]
 
     def __post_init__(self) -> None:
-        if not self.amounts or any(amount < 0 for amount in self.amounts.values()):
-            raise SettingError("cost: at least one currency, and no negative amount")
+        if not self.amounts or any(not isinstance(a, Fraction) or a < 0 for a in self.amounts.values()):
+            raise SettingError("cost: at least one currency, and amounts are fractions from 0")
 
     def amount(self, currency: Currency) -> Fraction:
         """Return the cost in a currency."""
@@ -70,6 +70,8 @@ class Budget(Sealed):
         if self.currency is Currency.PURE and delta:
             raise SettingError("delta: must be 0 in pure epsilon accounting; it would be given away for nothing")
         self.limit = Fraction(floor(limit_of(self.currency, self.epsilon, self.delta) * GRAINS), GRAINS)
+        if not self.limit:
+            raise SettingError("epsilon, delta: too small for any release")
         self._entries: list[Entry] = []
         self._spent = Fraction(0)
         self._lock = Lock()

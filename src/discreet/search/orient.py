@@ -5,11 +5,15 @@ algorithm to construct a consistent extension of a partially oriented graph*.
 
 Conflicts between colliders are resolved by strength: the strongest claim is heard first, and a claim that contradicts
 what stands is dropped; of two equally strong claims that contradict each other neither is heard. If what results has no
-consistent extension, the weakest claims give way until it has. A skeleton that has none without any collider (a
-chordless cycle) gets the extension with the fewest new ones, unclear triples first.
+consistent extension, the weakest claims give way until it has.
 
 Of an unclear triple x - z - y it is not known whether z is a common effect: nothing was asked about x and y (knowledge
 forbids the pair), or the answers speak neither way. No rule concludes anything from it.
+
+What is handed out always has a consistent extension: a directed acyclic graph with the same skeleton, arrows and
+colliders. Where all that is known has none (a chordless cycle without a collider, or unclear triples of which one must
+be a collider), sinks are taken greedily so that few new colliders are needed, unclear triples first, names breaking
+ties: the one case in which an arrow is a guess.
 """
 
 from __future__ import annotations
@@ -116,19 +120,22 @@ def orient(
     kept = _extendable(base, accepted, knowledge)
     if kept is None:
         return _forced(_directed(base, accepted), nodes, knowledge)
-    return _closed(base, kept, knowledge).graph(nodes)
+    pattern = _closed(base, kept, knowledge)
+    if extend(pattern, frozenset()) is None:
+        return _forced(pattern, nodes, knowledge)
+    return pattern.graph(nodes)
 
 
 def _extendable(base: Pattern, accepted: list[Claim], knowledge: Knowledge) -> list[Claim] | None:
     """Return the claims that stay: the longest run of strongest ones with an extension, then whatever still fits."""
     for length in range(len(accepted), -1, -1):
         kept = accepted[:length]
-        if extend(_closed(base, kept, knowledge)) is not None:
+        if extend(_closed(base, kept, knowledge), base.unclear) is not None:
             break
     else:
         return None
     for claim in accepted[length + 1 :]:
-        if extend(_closed(base, [*kept, claim], knowledge)) is not None:
+        if extend(_closed(base, [*kept, claim], knowledge), base.unclear) is not None:
             kept.append(claim)
     return kept
 
@@ -238,9 +245,13 @@ def _meek(p: Pattern, a: str, b: str) -> bool:
     return False
 
 
-def extend(pattern: Pattern) -> list[Arc] | None:
-    """Return the arrows of a directed acyclic graph with the same skeleton, arrows and colliders, if there is one."""
+def extend(pattern: Pattern, unclear: frozenset[Triple] = frozenset()) -> list[Arc] | None:
+    """Return the arrows of a directed acyclic graph with the same skeleton, arrows and colliders, if there is one.
+
+    Triples in ``unclear`` may become colliders.
+    """
     rest = pattern.copy()
+    rest.unclear = unclear
     remaining = sorted(rest.parents)
     arcs: list[Arc] = []
     while remaining:
@@ -257,7 +268,7 @@ def _can_be_sink(p: Pattern, node: str) -> bool:
     if p.children[node]:
         return False
     around = p.around(node)
-    return all(other == line or p.adjacent(other, line) for line in p.lines[node] for other in around)
+    return all(other == line or p.silent(other, node, line) for line in p.lines[node] for other in around)
 
 
 def _remove_sink(p: Pattern, sink: str) -> list[Arc]:

@@ -197,4 +197,4 @@ def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle) ->
     swapped = [wider - {w} for w in separation.given]
     if any(oracle.answers(x, y, s) and oracle.ask(x, y, s).independent for s in swapped):
         return 0.0
-    return abs(separation.verdict.evidence)
+    return max(-separation.verdict.evidence, 0.0)

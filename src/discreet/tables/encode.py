@@ -34,14 +34,21 @@ def code_sql(name: str, column: Column, kind: str) -> str:
     other = _place(column, column.other, size + 1)
     raw = quote_name(name)
     if isinstance(column, Categorical):
-        null = f"{raw} IS NULL OR isnan({raw})" if kind in _FLOATS else f"{raw} IS NULL"
+        null = _is_missing(raw, kind)
         cases = " ".join(f"WHEN {match} THEN {code}" for match, code in _matches(name, raw, column, kind))
         code = f"CASE WHEN {null} THEN {missing} {cases} ELSE {other} END"
     else:
         value = _number(raw, kind)
-        null = f"{raw} IS NULL OR isnan({value})"
+        null = f"{_is_missing(raw, kind)} OR isnan({value})"
         code = f"CASE WHEN {null} THEN {missing} WHEN {value} IS NULL THEN {other} ELSE {_bin(value, column)} END"
     return f"CAST({code} AS {_code_type(size + 2)})"
+
+
+def _is_missing(raw: str, kind: str) -> str:
+    """NULL and NaN are missing, and so is an empty text, which is all that a CSV file has for it."""
+    if kind in _FLOATS:
+        return f"{raw} IS NULL OR isnan({raw})"
+    return f"{raw} IS NULL OR {raw} = ''" if kind == "VARCHAR" else f"{raw} IS NULL"
 
 
 def _code_type(levels: int) -> str:
@@ -77,8 +84,12 @@ def _literal(number: float, kind: str = "DOUBLE") -> str:
 def _matches(name: str, raw: str, column: Categorical, kind: str) -> list[tuple[str, int]]:
     """Return the condition under which each declared category is met, with its code."""
     labels = column.levels
-    if kind in _INTEGERS or kind in _FLOATS or kind.startswith("DECIMAL"):
-        return _numeric_matches(name, raw, labels, "FLOAT" if kind == "FLOAT" else "DOUBLE")
+    if kind in _INTEGERS:
+        return _numeric_matches(name, raw, labels, "INTEGER")
+    if kind in _FLOATS:
+        return _numeric_matches(name, raw, labels, kind)
+    if kind.startswith("DECIMAL"):
+        return _numeric_matches(name, f"CAST({raw} AS DOUBLE)", labels, "DOUBLE")
     if kind == "BOOLEAN":
         truth = {"true": "", "1": "", "false": "NOT ", "0": "NOT "}
         found = [(truth[la.lower()], code) for code, la in enumerate(labels) if la.lower() in truth]
@@ -93,9 +104,10 @@ def _numeric_matches(name: str, raw: str, labels: tuple[str, ...], kind: str) ->
     _refuse_twins(name, [number for number, _ in numbers if number is not None])
     found = []
     for number, code in numbers:
-        if number is not None:
-            literal = str(number) if number.denominator == 1 else _literal(float(number), kind)
-            found.append((f"{raw} = {literal}", code))
+        if number is not None and kind != "INTEGER":
+            found.append((f"{raw} = {_literal(float(number), kind)}", code))
+        elif number is not None and number.denominator == 1 and abs(number) < 1 << 100:
+            found.append((f"{raw} = {number}", code))
     return found
 
 

@@ -7,19 +7,21 @@ and public; in a column of Python objects every object is looked at by itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.declaration import parse_number
-from discreet.domain import Categorical, Column, Domain
+from discreet.domain import Categorical, Column, Domain, Numeric
 from discreet.errors import TableError
 
+K = TypeVar("K", bound=Hashable)
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _PLAIN_KINDS = "biuf"
 
@@ -95,6 +97,9 @@ def _array(values: Any) -> npt.NDArray[Any]:
         return plain
     if isinstance(values, np.ndarray):
         return values
+    for convert in ("to_pylist", "to_numpy"):  # Arrow arrays, pandas and Polars series
+        if hasattr(values, convert):
+            return _array(getattr(values, convert)())
     array = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         array[i] = value
@@ -113,10 +118,12 @@ def _plain(name: str, column: npt.NDArray[Any], declared: Column | None) -> npt.
     """Return a column of a type DuckDB knows."""
     if column.dtype.kind in "OU":
         return _texts(column.astype(object), declared)
-    if column.dtype.kind == "M":
+    if column.dtype == np.dtype("datetime64[D]"):
         texts = np.datetime_as_string(column).astype(object)
         texts[np.isnat(column)] = None
-        return _texts(texts, declared)
+        return texts
+    if column.dtype.kind == "M":
+        return column.astype("datetime64[us]")
     if column.dtype.kind not in _PLAIN_KINDS:
         raise TableError(f"column {name!r}: arrays of type {column.dtype} cannot be read")
     if column.dtype.kind == "f" and column.dtype.itemsize > 8:
@@ -131,28 +138,42 @@ def _declared(domain: Domain | None, name: str) -> Column | None:
 def _texts(values: npt.NDArray[Any], column: Column | None) -> npt.NDArray[Any]:
     """Return objects as texts: numbers and truth values as the label they mean, others as they are written."""
     labels = column.levels if isinstance(column, Categorical) else ()
-    numbers = {n: label for label in labels if (n := parse_number(label)) is not None}
-    truths = {_TRUTH[label.lower()]: label for label in labels if label.lower() in _TRUTH}
+    numbers = _unique([(n, label) for label in labels if (n := parse_number(label)) is not None])
+    truths = _unique([(_TRUTH[label.lower()], label) for label in labels if label.lower() in _TRUTH])
+    if isinstance(column, Numeric):
+        truths = {True: "1", False: "0"}
     texts = np.empty(len(values), dtype=object)
     texts[:] = [v if type(v) is str else _text(v, numbers, truths) for v in values.tolist()]
     return texts
 
 
-def _is_float(value: Any) -> bool:
-    return isinstance(value, float | np.floating | Decimal)
+def _unique(pairs: list[tuple[K, str]]) -> dict[K, str]:
+    """Return what has one label only; what has two is matched as it is written."""
+    met = Counter(key for key, _ in pairs)
+    return {key: label for key, label in pairs if met[key] == 1}
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, float | np.floating) and math.isnan(value)
 
 
 def _text(value: Any, numbers: dict[Fraction, str], truths: dict[bool, str]) -> str | None:
     """Return one object as text, None if it is missing."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and math.isnan(value)):
+    if _is_missing(value):
         return None
     if isinstance(value, bool | np.bool_):
         return truths.get(bool(value), str(value))
     if isinstance(value, float | np.floating):
         return next((label for number, label in numbers.items() if float(number) == value), str(value))
-    if isinstance(value, Rational | Decimal) and math.isfinite(value):
-        return numbers.get(Fraction(value), str(value))
     try:
+        if isinstance(value, Rational) or (isinstance(value, Decimal) and value.is_finite()):
+            return numbers.get(Fraction(value), str(value))
         return str(value)
     except Exception:  # noqa: BLE001 - an object that cannot be written is foreign
         return "\ufffd"

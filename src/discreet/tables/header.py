@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +29,9 @@ def read_header(path: Path, name: str) -> Header:
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             raw = file.read(MAX_BYTES)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         raise TableError(f"{name} cannot be opened") from None
-    line = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n", 1)[0]
+    line = re.split(rb"\r\n|\n|\r", raw.removeprefix(b"\xef\xbb\xbf"), maxsplit=1)[0]
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
@@ -50,4 +52,7 @@ def _split(text: str, delimiter: str) -> list[str]:
     """Split a line at a delimiter, respecting double quotes; an open quote gives no columns."""
     if text.count('"') % 2:
         return []
-    return next(csv.reader(io.StringIO(text), delimiter=delimiter), [])
+    try:
+        return next(csv.reader(io.StringIO(text), delimiter=delimiter), [])
+    except csv.Error:
+        return []

@@ -158,11 +158,11 @@ def _open_frame(data: object, domain: Domain | None) -> Source:
 
 def _unreadable_column(frame: Any) -> str | None:
     """Return the first column that cannot be read alone."""
-    names = list(frame.schema.names if hasattr(frame, "schema") and hasattr(frame.schema, "names") else frame)
-    for name in names:
+    plain, arrow = isinstance(frame, dict), hasattr(frame, "column_names")
+    for name in list(frame) if plain else frame.column_names if arrow else list(frame.columns):
         connection = _connect()
         try:
-            part = {name: frame[name]} if isinstance(frame, dict) else frame[[name]]
+            part = {name: frame[name]} if plain else frame.select([name]) if arrow else frame[[name]]
             connection.register("part", part)
             connection.execute("SELECT * FROM part").fetchall()
         except Exception:  # noqa: BLE001 - any failure names the column, and nothing else
@@ -200,7 +200,7 @@ def _open_csv(path: Path, literal: str, name: str) -> Source:
     relation = (
         f"read_csv({literal}, auto_detect = false, header = true, delim = {quote_text(header.delimiter)}, "
         f"quote = '\"', escape = '\"', comment = '', skip = 0, nullstr = '', strict_mode = true, null_padding = false, "
-        f"ignore_errors = false, hive_partitioning = false, columns = {{{columns}}})"
+        f"ignore_errors = false, parallel = false, hive_partitioning = false, columns = {{{columns}}})"
     )
     return Source(_connect(), relation, name)
 
@@ -217,12 +217,15 @@ def _open_parquet(path: Path, literal: str, name: str) -> Source:
 def _open_database(path: Path, table: str, name: str) -> Source:
     connection = _connect()
     quietly(name, lambda: connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)"))
-    listing = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source'"
+    listing = (
+        "SELECT table_schema, table_name FROM information_schema.tables "
+        "WHERE table_catalog = 'source' AND table_type = 'BASE TABLE'"  # a view may infer types from values
+    )
     found = quietly(name, lambda: connection.execute(listing).fetchall())
     if table:
         found = [row for row in found if table in (row[1], f"{row[0]}.{row[1]}")]
     if not found:
-        raise TableError(f"{name}: no such table")
+        raise TableError(f"{name}: no such table (views are not read)")
     if len(found) > 1:
         raise TableError(f"{name}: say which table with ?table=NAME behind the path")
     schema, only = found[0]
