@@ -11,9 +11,10 @@ Of an unclear triple x - z - y it is not known whether z is a common effect: not
 forbids the pair), or the answers speak neither way. No rule concludes anything from it.
 
 What is handed out always has a consistent extension: a directed acyclic graph with the same skeleton, arrows and
-colliders. Where all that is known has none (a chordless cycle without a collider, or unclear triples of which one must
-be a collider), sinks are taken greedily so that few new colliders are needed, unclear triples first, names breaking
-ties: the one case in which an arrow is a guess.
+colliders; only over pairs that knowledge forbids, about which nobody asked, may it have further colliders. Where all
+that is known has none (a chordless cycle without a collider, or unclear triples of which one must be a collider),
+sinks are taken greedily so that few new colliders are needed, unclear triples first, names breaking ties: the one case
+in which an arrow is a guess.
 """
 
 from __future__ import annotations
@@ -109,20 +110,23 @@ def orient(
     knowledge: Knowledge = NOTHING_KNOWN,
     *,
     unclear: frozenset[Triple] = frozenset(),
+    unasked: frozenset[Pair] = frozenset(),
 ) -> Graph:
     """Return the CPDAG of a skeleton under collider claims and knowledge.
 
-    ``unclear`` holds triples x - z - y of which it is not known whether z is a common effect.
+    ``unclear`` holds triples x - z - y of which it is not known whether z is a common effect; ``unasked`` the pairs
+    that are not adjacent and about which nothing was asked, whose triples are among the unclear ones.
     """
     base = Pattern(sorted(nodes), pairs, unclear)
     _apply_knowledge(base, knowledge)
     accepted = _accept(base, claims, knowledge)
     kept = _extendable(base, accepted, knowledge)
+    open_triples = frozenset(triple for triple in unclear if triple[0] in unasked)
     if kept is None:
-        return _forced(_directed(base, accepted), nodes, knowledge)
+        return _forced(_directed(base, accepted), nodes, knowledge, open_triples)
     pattern = _closed(base, kept, knowledge)
-    if extend(pattern, frozenset()) is None:
-        return _forced(pattern, nodes, knowledge)
+    if extend(pattern, open_triples) is None:
+        return _forced(pattern, nodes, knowledge, open_triples)
     return pattern.graph(nodes)
 
 
@@ -281,8 +285,11 @@ def _remove_sink(p: Pattern, sink: str) -> list[Arc]:
     return arcs
 
 
-def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge) -> Graph:
-    """Extend with as few new colliders as a greedy choice of sinks needs, and return the resulting class."""
+def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge, open_triples: frozenset[Triple]) -> Graph:
+    """Extend with as few new colliders as a greedy choice of sinks needs, and return the resulting class.
+
+    Colliders over pairs that were not asked about are not drawn: they need not be guessed.
+    """
     rest = pattern.copy()
     remaining = sorted(rest.parents)
     arcs: list[Arc] = []
@@ -294,7 +301,7 @@ def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge) -> Gra
     dag = Graph(tuple(nodes), frozenset(arcs))
     result = Pattern(sorted(nodes), dag.skeleton, pattern.unclear)
     _apply_knowledge(result, knowledge)
-    for causes, effect in colliders(dag):
+    for causes, effect in colliders(dag) - open_triples:
         _direct_all(result, [(cause, effect) for cause in causes])
     close(result, knowledge)
     return result.graph(nodes)

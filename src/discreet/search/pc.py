@@ -65,7 +65,7 @@ def pc(
     skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress)
     skeleton = break_circles(skeleton, knowledge)
     claims, unclear = judge_triples(skeleton, oracle)
-    return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear)
+    return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear, unasked=skeleton.unasked)
 
 
 def find_skeleton(
