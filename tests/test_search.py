@@ -16,7 +16,8 @@ from discreet.interop import to_networkx
 from discreet.knowledge import Knowledge
 from discreet.oracles import Verdict
 from discreet.oracles.dsep import DSeparation
-from discreet.search.orient import Claim, Pattern, cpdag, extend, orient
+from discreet.search.orient import Claim, cpdag, orient
+from discreet.search.pattern import Pattern, extend
 from discreet.search.pc import find_skeleton, pc
 
 NAMES = "abcdefgh"

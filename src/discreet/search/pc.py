@@ -16,7 +16,8 @@ from discreet.errors import SettingError
 from discreet.graph import Graph, Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles import Oracle, Verdict
-from discreet.search.orient import Claim, Triple, arcs_on_circles, orient
+from discreet.search.orient import Claim, orient
+from discreet.search.pattern import Triple, arcs_on_circles
 
 Progress = Callable[[str], None]
 
