@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.discovery import Discovery, Privacy
+from discreet.domain import UNIT
 
 
 def promised(privacy: Privacy, rows: int) -> list[str]:
@@ -12,15 +13,15 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
     if not privacy.private:
         return ["NOT PRIVATE: this was made with predictable noise, for a test. Nothing is promised to anybody."]
     factor = math.exp(privacy.epsilon) if privacy.epsilon < 50 else math.inf
-    unit = privacy.unit
+    whom = "whoever is" if privacy.unit == UNIT else f"each {privacy.unit}"
     bound = (
         f"at most {factor:,.2f} times as likely (e to the power epsilon = {privacy.epsilon:g})"
         if factor < 1e6
         else f"at most e^{privacy.epsilon:g} times as likely, which is no protection worth the name"
     )
     lines = [
-        f"To each {unit} behind the {rows:,} rows: whatever anybody concludes or does on seeing these files is {bound} "
-        f"as it would be had your {'row' if unit == 'row' else unit + ' row'} held anything else.",
+        f"To {whom} behind any one of the {rows:,} rows: whatever anybody concludes or does on seeing these files is "
+        f"{bound} as it would be had that row held anything else.",
         "This holds against everybody, whatever they know already and however long they compute, and for everything "
         "that is derived from these files.",
     ]
@@ -33,13 +34,11 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
 
 def not_promised(privacy: Privacy) -> list[str]:
     """Return what was not promised."""
-    unit = privacy.unit
+    whom = "somebody" if privacy.unit == UNIT else f"a {privacy.unit}"
     return [
         "That nothing can be learned about you: what holds for people like you may be inferred about you, whether or "
         "not you took part.",
-        f"Anything beyond one row: a {unit} with several rows is protected for each of them, not for all together."
-        if unit != "row"
-        else "Anything beyond one row: somebody with several rows is protected for each of them, not for all together.",
+        f"Anything beyond one row: {whom} with several rows is protected for each of them, not for all together.",
         "The number of rows and the declared domain: they are public.",
         "That running this again is free: every further release from the same rows adds to the cost.",
         "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no "
