@@ -6,7 +6,8 @@ The rounded Gaussian is ours (proof: ``noise.md``); discrete Laplace and discret
 from __future__ import annotations
 
 import secrets
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -69,13 +70,13 @@ class ExactNoise:
         return _opendp_draws(make_laplace, l1_distance(T="i64"), scale, size)
 
 
-def _opendp_draws(make: object, metric: object, scale: float, size: int) -> IntArray:
+def _opendp_draws(make: Callable[..., Any], metric: object, scale: float, size: int) -> IntArray:
     """Let OpenDP blur a vector of zeros."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.mod import enable_features
 
     enable_features("contrib")
-    measurement = make(vector_domain(atom_domain(T="i64")), metric, scale=scale)  # type: ignore[operator]
+    measurement = make(vector_domain(atom_domain(T="i64")), metric, scale=scale)
     return np.array(measurement([0] * size), dtype=np.int64)
 
 
