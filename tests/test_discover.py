@@ -267,6 +267,7 @@ def test_a_release_holds_no_exact_counts(tmp_path):
         (lambda t: t.replace('"rows": 20000, "unit"', '"rows": 0, "unit"'), "damaged"),
         (lambda t: t.replace('"measurements"', '"measurement"'), "not a release"),
         (lambda t: t.replace('"nodes": [', '"nodes": ["extra", '), "damaged"),
+        (lambda t: t.replace('"amount": ', '"amount": "much", "x": '), "damaged"),
     ],
 )
 def test_damaged_releases_are_refused(break_it, words):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.domain import Categorical, Domain
-from discreet.errors import BudgetError, DomainError, RoomError
+from discreet.errors import BudgetError, DomainError, RoomError, SettingError
 from discreet.mechanisms.additive import RoundedGaussian
 from discreet.privacy.budget import Budget
 from discreet.room import Room
@@ -152,3 +152,8 @@ def test_predictable_noise_is_stamped():
 def test_a_room_takes_the_declared_number_of_rows_only():
     with pytest.raises(RoomError, match="rows"):
         Room(load(DATA, DOMAIN), DOMAIN.with_rows(5), Budget(epsilon=1, delta=1e-6))
+
+
+def test_a_room_refuses_a_delta_that_could_publish_a_row():
+    with pytest.raises(SettingError, match="delta"):
+        Room(load(DATA, DOMAIN), DOMAIN, Budget(epsilon=1, delta=0.25))

@@ -247,6 +247,17 @@ def test_empty_texts_are_missing_everywhere(tmp_path):
         assert [t.tolist() for t in load(source, domain).counts([("x",), ("y",)])] == [[1, 1], [1, 1]]
 
 
+def test_enumerations_are_text(tmp_path):
+    """Also where a label, or the empty text, is not among an enumeration's values."""
+    with duckdb.connect(str(tmp_path / "e.duckdb")) as connection:
+        connection.execute("CREATE TYPE e AS ENUM ('a', 'b')")
+        connection.execute("CREATE TABLE t AS SELECT * FROM (VALUES ('a'::e), ('b'::e), (NULL)) v(x)")
+    domain = Domain({"x": Categorical(categories=("a", "z"), missing="m", other="o")}, rows=3)
+    coded = pl.DataFrame({"x": ["a", "b", None]}).with_columns(pl.col("x").cast(pl.Categorical))
+    for source in (tmp_path / "e.duckdb", coded, pa.table({"x": pa.array(["a", "b", None]).dictionary_encode()})):
+        assert load(source, domain).counts([("x",)])[0].tolist() == [1, 0, 1, 1]
+
+
 def test_truth_values_are_numbers_in_numeric_columns():
     domain = Domain({"x": Numeric(bounds=(0, 1), bins=2, missing="m")}, rows=3)
     for values in (np.array([True, False, True]), [True, False, True]):

@@ -181,19 +181,25 @@ def test_any_skeleton_and_claims_give_an_extendable_graph(data):
     assert orient(nodes[::-1], pairs, claims[::-1], knowledge) == graph
 
 
+class Listening(DSeparation):
+    """The truth, with a memory of what it was asked."""
+
+    def __init__(self, dag):
+        super().__init__(dag)
+        self.asked = []
+
+    def ask(self, x, y, given):
+        self.asked.append((frozenset((x, y)), given))
+        return super().ask(x, y, given)
+
+
 def test_knowledge_is_respected_and_saves_questions():
     dag = from_parents({"a": "", "b": "a", "c": "b", "d": "c"})
-    asked = []
-
-    class Listening(DSeparation):
-        def ask(self, x, y, given):
-            asked.append((frozenset((x, y)), given))
-            return super().ask(x, y, given)
-
+    oracle = Listening(dag)
     knowledge = Knowledge(required={("b", "c")}, forbidden={("a", "d"), ("d", "a"), ("b", "a")})
-    graph = pc(dag.nodes, Listening(dag), knowledge=knowledge)
+    graph = pc(dag.nodes, oracle, knowledge=knowledge)
     assert graph.directed == {("a", "b"), ("b", "c"), ("c", "d")}
-    assert not [pair for pair, _ in asked if pair in (frozenset("ad"), frozenset("bc"))]
+    assert not [pair for pair, _ in oracle.asked if pair in (frozenset("ad"), frozenset("bc"))]
 
 
 def test_tiers_orient_and_limit_conditioning():
@@ -349,15 +355,10 @@ def test_forbidden_arrows_in_a_circle_are_fine_until_all_are_adjacent():
 
 def test_later_tiers_are_never_conditioned_on():
     dag = from_parents({"a": "", "b": "a", "c": "ab", "d": "abc"})
-    asked = []
-
-    class Listening(DSeparation):
-        def ask(self, x, y, given):
-            asked.append((frozenset((x, y)), given))
-            return super().ask(x, y, given)
-
-    pc(dag.nodes, Listening(dag), knowledge=Knowledge(tiers=(("a", "b"), ("c", "d"))))
-    assert not [given for pair, given in asked if pair == frozenset("ab") and given]
+    oracle = Listening(dag)
+    pc(dag.nodes, oracle, knowledge=Knowledge(tiers=(("a", "b"), ("c", "d"))))
+    assert oracle.asked
+    assert not [given for pair, given in oracle.asked if pair == frozenset("ab") and given]
 
 
 def test_a_claim_that_must_go_does_not_take_the_weaker_ones_with_it():

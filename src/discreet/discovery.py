@@ -76,8 +76,11 @@ class Privacy:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Privacy:
         """Read it back."""
-        spent = tuple(Spending(**line) for line in data["spent"])
-        return cls(float(data["epsilon"]), float(data["delta"]), str(data["unit"]), bool(data["private"]), spent)
+        spent = tuple(
+            Spending(str(s["statistic"]), str(s["mechanism"]), str(s["currency"]), float(s["amount"]))
+            for s in data["spent"]
+        )
+        return cls(float(data["epsilon"]), float(data["delta"]), str(data["unit"]), data["private"] is True, spent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import RoomError
 from discreet.mechanisms import Mechanism
+from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release import Release
@@ -62,6 +63,7 @@ class Room(Sealed):
     def __init__(self, table: Table, domain: Domain, budget: Budget, *, noise: Noise | None = None) -> None:
         if table.rows != domain.rows:
             raise RoomError("rows: the table does not have the declared number of rows")
+        check_guarantee(budget.epsilon, budget.delta, domain.rows)
         self._table = table
         self._noise = noise or ExactNoise()
         self.domain = domain

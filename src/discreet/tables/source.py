@@ -153,7 +153,8 @@ def _open_frame(data: object, domain: Domain | None) -> Source:
         return Source(connection, "frame", name)
     except TableError:
         culprit = _unreadable_column(frame)
-    raise TableError(f"{name} cannot be read: column {culprit!r} has a type or values that DuckDB does not know")
+    which = "it" if culprit is None else f"column {culprit!r}"
+    raise TableError(f"{name} cannot be read: {which} has a type or values that DuckDB does not know")
 
 
 def _unreadable_column(frame: Any) -> str | None:
