@@ -21,7 +21,8 @@ ROWS = {"discreet.room", "discreet.tables.memory", "discreet.tables.source", "di
 ROWS |= {"discreet.tables.counting", "discreet.tables.encode", "discreet.tables.frames", "discreet.tables.header"}
 ROWS |= {"discreet.discovering", "discreet.drafting"}
 AFTER = ("discreet.oracles", "discreet.search", "discreet.graph", "discreet.discovery", "discreet.report")
-AFTER += ("discreet.interop", "discreet.release", "discreet.recipes", "discreet.knowledge")
+AFTER += ("discreet.interop", "discreet.release", "discreet.recipes", "discreet.planning", "discreet.knowledge")
+AFTER += ("discreet.confidence",)
 
 MAY_IMPORT = {
     "discreet.errors": (),

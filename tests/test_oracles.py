@@ -10,8 +10,8 @@ from scipy.stats import chi2 as chi2_law
 
 from discreet.errors import SettingError, UnansweredError
 from discreet.oracles.chi2mix import tail
-from discreet.oracles.pairs import PairTables, contrasts, pooled_margin, to_simplex
-from discreet.oracles.released import ReleasedPairs
+from discreet.oracles.components import Components, contrasts, pool, taken_apart, to_simplex
+from discreet.oracles.released import Released
 from discreet.privacy.accounting import mu_of
 
 
@@ -47,6 +47,12 @@ def test_contrasts_and_simplex():
     np.testing.assert_allclose(to_simplex(np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5])
 
 
+def released(rows, sizes, tables, variance, law="gaussian"):
+    """What noisy pair tables say."""
+    parts = pool(part for columns, table in tables.items() for part in taken_apart(columns, table, variance))
+    return Components(rows, sizes, parts, law)
+
+
 class World:
     """Draws z, then x and y given z, and the noisy pair tables of p columns in all."""
 
@@ -78,10 +84,10 @@ class World:
                 margin = counts.sum(axis).astype(int)
                 half = self.rng.binomial(margin, 0.5)
                 tables[column, name] = self.blur(np.stack([half, margin - half], 1).astype(float))
-        return PairTables(self.n, sizes, tables, self.variance, self.law)
+        return sizes, tables
 
     def oracle(self, joint):
-        return ReleasedPairs(self.tables(joint), alpha=0.05, rng=self.rng)
+        return Released(released(self.n, *self.tables(joint), self.variance, self.law), alpha=0.05, rng=self.rng)
 
     def null(self, evenness=1.0):
         """x and y independent given z, each depending on z."""
@@ -138,10 +144,10 @@ def test_ignoring_the_noise_would_break_the_level():
     world = World((2, 2, 2), 100_000, 0.1, p=20)
     rejected = {"knows": 0, "blind": 0}
     for _ in range(100):
-        pairs = world.tables(np.full((2, 2, 2), 1 / 8))
-        for name, variance in (("knows", pairs.variance), ("blind", 1e-9)):
-            told = PairTables(pairs.rows, pairs.sizes, pairs.tables, variance)
-            oracle = ReleasedPairs(told, alpha=0.05, rng=world.rng)
+        tables = world.tables(np.full((2, 2, 2), 1 / 8))
+        for name, variance in (("knows", world.variance), ("blind", 1e-9)):
+            told = released(world.n, *tables, variance)
+            oracle = Released(told, alpha=0.05, rng=world.rng)
             rejected[name] += not oracle.ask("x", "y", frozenset()).independent
     assert rejected["knows"] < 20
     assert rejected["blind"] > 50
@@ -205,10 +211,9 @@ def test_drowned_tables_do_not_crash_and_see_nothing():
 
 def test_margins_are_pooled():
     world = World((2, 3, 2), 10_000, 1, p=10)
-    pairs = world.tables(world.flat())
-    margin = pooled_margin(pairs, "x")
-    assert margin.counts.sum() == pytest.approx(10_000)
-    assert margin.variance == pytest.approx(pairs.variance / (1 / 3 + 1 / 2 + 7 / 2))
+    oracle = world.oracle(world.flat())
+    assert oracle.estimates.shares["x"].sum() == pytest.approx(1)
+    assert oracle.parts.variance("x") == pytest.approx(world.variance / (1 / 3 + 1 / 2 + 7 / 2))
 
 
 @pytest.mark.parametrize(
@@ -217,13 +222,13 @@ def test_margins_are_pooled():
 def test_the_null_covariance_is_that_of_the_residual(shape, n, epsilon):
     """Every source of variance is in it: with three columns the pooled margins are as noisy as the tables."""
     world = World(shape, n, epsilon, p=3, seed=11)
-    for draw, z in ((world.flat, None), (world.null, "z")):
+    for draw, z in ((world.flat, ""), (world.null, "z")):
         joint = draw(5.0)
         drawn, claimed = [], []
         for _ in range(1500):
-            residual = world.oracle(joint).residual("x", "y", z)
-            drawn.append(residual.values)
-            claimed.append(residual.sampled + residual.blurred)
+            batch = world.oracle(joint).residuals([("x", "y", frozenset(z))])
+            drawn.append(batch.values[0])
+            claimed.append((batch.sampled + batch.blurred)[0])
         found, expected = np.cov(np.array(drawn).T), np.mean(claimed, axis=0)
         ratio = np.trace(np.atleast_2d(found)) / np.trace(expected)
         assert 0.8 < ratio < 1.1
@@ -240,10 +245,8 @@ def test_each_source_of_noise_is_counted():
         ("x", "y"): (exact["x"] @ exact["y"].T) * rows / 2,
     }
     assert {k: t.shape for k, t in tables.items()} == shapes
-    oracle = ReleasedPairs(
-        PairTables(rows, {"x": 2, "y": 2, "z": 2}, tables, v), alpha=0.05, rng=np.random.default_rng(0)
-    )
-    residual = oracle.residual("x", "y", "z")
+    oracle = Released(released(rows, {"x": 2, "y": 2, "z": 2}, tables, v), alpha=0.05, rng=np.random.default_rng(0))
+    (blurred,) = oracle.residuals([("x", "y", frozenset("z"))]).blurred
     root2 = np.sqrt(2)
     blur = v / 500**2
     sx, sy = (_shrunk(exact[c], blur) for c in "xy")
@@ -254,7 +257,7 @@ def test_each_source_of_noise_is_counted():
     expected += margin * (qx.mean() ** 2 + qy.mean() ** 2)
     expected += margin * ((qx * qy - (qx * qy).mean()) ** 2).sum()
     expected += 2 * (500**2 * sx[1] * sy[1]).sum()
-    assert residual.blurred[0, 0] == pytest.approx(expected, rel=1e-9)
+    assert blurred[0, 0] == pytest.approx(expected, rel=1e-9)
 
 
 def _shrunk(shares, blur):
@@ -283,19 +286,20 @@ def test_laplace_tails_are_simulated():
     world = World((2, 2, 2), 100_000, 0.005, p=3, law="laplace", seed=2)
     knows = fooled = 0
     for _ in range(6_000):
-        pairs = world.tables(np.full((2, 2, 2), 1 / 8))
-        knows += ReleasedPairs(pairs, alpha=0.01, rng=world.rng).ask("x", "y", frozenset()).p_value <= 0.01
-        gaussian = PairTables(pairs.rows, pairs.sizes, pairs.tables, pairs.variance)
-        fooled += ReleasedPairs(gaussian, alpha=0.01, rng=world.rng).ask("x", "y", frozenset()).p_value <= 0.01
+        tables = world.tables(np.full((2, 2, 2), 1 / 8))
+        parts = released(world.n, *tables, world.variance, "laplace")
+        knows += Released(parts, alpha=0.01, rng=world.rng).ask("x", "y", frozenset()).p_value <= 0.01
+        gaussian = released(world.n, *tables, world.variance)
+        fooled += Released(gaussian, alpha=0.01, rng=world.rng).ask("x", "y", frozenset()).p_value <= 0.01
     assert knows <= 60 + 4 * np.sqrt(60)
     assert fooled >= 1.3 * 60
     assert knows < fooled
 
 
 def test_a_level_that_cannot_be_simulated_is_refused():
-    pairs = PairTables(10, {"a": 2, "b": 2}, {("a", "b"): np.ones((2, 2))}, 1.0, "laplace")
+    pairs = released(10, {"a": 2, "b": 2}, {("a", "b"): np.ones((2, 2))}, 1.0, "laplace")
     with pytest.raises(SettingError, match="Laplace"):
-        ReleasedPairs(pairs, alpha=1e-3, rng=np.random.default_rng(0))
+        Released(pairs, alpha=1e-3, rng=np.random.default_rng(0))
 
 
 def test_hardly_any_noise_and_rare_cells():
@@ -308,18 +312,18 @@ def test_hardly_any_noise_and_rare_cells():
 
 def test_no_noise_at_all():
     """A scale so small that the noise is always 0 still gives an answer."""
-    pairs = PairTables(40, {"a": 2, "b": 2}, {("a", "b"): np.array([[20.0, 0], [0, 20]])}, 0.0, "laplace")
-    oracle = ReleasedPairs(pairs, alpha=0.01, rng=np.random.default_rng(0))
+    pairs = released(40, {"a": 2, "b": 2}, {("a", "b"): np.array([[20.0, 0], [0, 20]])}, 0.0, "laplace")
+    oracle = Released(pairs, alpha=0.01, rng=np.random.default_rng(0))
     assert not oracle.ask("a", "b", frozenset()).independent
 
 
 def test_what_was_not_released_is_not_answered():
-    pairs = PairTables(10, {"a": 2, "b": 2, "c": 2}, {("a", "b"): np.ones((2, 2)), ("a", "c"): np.ones((2, 2))}, 1.0)
-    oracle = ReleasedPairs(pairs, alpha=0.05, rng=np.random.default_rng(0))
+    pairs = released(10, {"a": 2, "b": 2, "c": 2}, {("a", "b"): np.ones((2, 2)), ("a", "c"): np.ones((2, 2))}, 1.0)
+    oracle = Released(pairs, alpha=0.05, rng=np.random.default_rng(0))
     assert oracle.answers("b", "a", frozenset())
     assert not oracle.answers("a", "b", frozenset("c"))
     assert not oracle.answers("a", "b", frozenset("cd"))
     with pytest.raises(UnansweredError):
         oracle.ask("b", "c", frozenset())
     with pytest.raises(SettingError, match="alpha"):
-        ReleasedPairs(pairs, alpha=0.0, rng=np.random.default_rng(0))
+        Released(pairs, alpha=0.0, rng=np.random.default_rng(0))

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -103,7 +103,8 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 @click.option("--method", default="auto", show_default=True, help="auto or marginals.")
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
 @click.option("--max-order", type=int, help="Largest conditioning set.")
-@click.option("--alpha", type=float, help="Level of the independence tests.  [default: 0.01]")
+@click.option("--search", type=click.Choice(["hybrid", "pc"]), help="How the release is searched.  [default: hybrid]")
+@click.option("--alpha", type=float, help="Level of the tests of `--search pc`.  [default: 0.01]")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
 )
@@ -116,6 +117,7 @@ def discover(
     method: str,
     knowledge_file: str | None,
     max_order: int | None,
+    search: Literal["hybrid", "pc"] | None,
     alpha: float | None,
     out: Path | None,
     as_json: bool,
@@ -142,7 +144,8 @@ def discover(
         given["method"] = None if method == "auto" else method
         if clash := [key for key, value in given.items() if value is not None]:
             raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
-        _show(search_again(Discovery.load(data), max_order=max_order, alpha=alpha), out, as_json)
+        again = search_again(Discovery.load(data), max_order=max_order, alpha=alpha, search_by=search)
+        _show(again, out, as_json)
         return
     if domain_file is None:
         raise SettingError("domain: name the domain file with --domain; `discreet domain draft` writes a first one")
@@ -150,10 +153,8 @@ def discover(
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     domain = Domain.from_yaml(Path(domain_file))
     recipe = recipe_for(method, domain)
-    if max_order is not None:
-        recipe = replace(recipe, max_order=max_order)
-    if alpha is not None:
-        recipe = replace(recipe, alpha=alpha)
+    chosen = {"max_order": max_order, "search": search, "alpha": alpha}
+    recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})  # type: ignore[arg-type]
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     delta = DELTA if delta is None else delta
     found = run(

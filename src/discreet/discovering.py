@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from discreet.discovery import Discovery, Measurement, Privacy
 from discreet.domain import Domain
 from discreet.errors import BudgetError
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms.additive import additive_for
 from discreet.oracles.released import check_alpha
+from discreet.planning import FIRST, plan, plan_second
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals, plan, recipe_for, search
+from discreet.recipes import Marginals, first_look, recipe_for, search
+from discreet.release import Release
 from discreet.room import Room
 from discreet.search.pc import Progress
+from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
 from discreet.tables.load import load
 
 DELTA = 1e-6
@@ -57,8 +63,8 @@ def discover(
     """
     recipe = recipe_for(method, domain)
     check_guarantee(epsilon, delta, domain.rows)
-    plan(domain, knowledge)
     budget = Budget(epsilon=epsilon, delta=delta)
+    plan(domain, knowledge, budget.currency)
     _tell(progress, "reading and encoding the table")
     room = Room(load(data, domain), domain, budget)
     return discover_in(room, recipe, knowledge=knowledge, progress=progress)
@@ -72,21 +78,32 @@ def discover_in(
     progress: Progress | None = None,
 ) -> Discovery:
     """Find a causal graph with all that is left of a room's budget."""
-    statistic = plan(room.domain, knowledge)
-    budget = room.budget
+    budget, domain = room.budget, room.domain
+    statistic = plan(domain, knowledge, budget.currency)
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
-    measurements: tuple[Measurement, ...] = ()
-    private = True
+    check_alpha(recipe.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
+    measurements: list[Measurement] = []
+    earlier, private = None, True
     if statistic is not None:
-        check_alpha(recipe.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
-        mechanism = additive_for(budget.currency, budget.left, statistic.sensitivity(room.domain))
-        _tell(progress, f"measuring {statistic.name} with {mechanism.name}")
-        release = room.release(statistic, mechanism)
-        measurements = (Measurement.of(release, room.domain),)
-        private = release.private
-    privacy = Privacy.of(budget, room.domain, private=private)
-    return search(measurements, privacy, room.domain, recipe, knowledge=knowledge, progress=progress)
+        first = _measure(room, statistic, budget.left * FIRST, progress)
+        measurements.append(Measurement.of(first, domain))
+        earlier = first_look(measurements[0], domain, knowledge)
+        statistic = plan_second(earlier, domain, budget.currency, budget.left)
+        if statistic is not None:
+            measurements.append(Measurement.of(_measure(room, statistic, budget.left, progress), domain))
+        private = first.private
+    privacy = Privacy.of(budget, domain, private=private)
+    return search(tuple(measurements), privacy, domain, recipe, knowledge=knowledge, earlier=earlier, progress=progress)
+
+
+def _measure(
+    room: Room, statistic: Counts | Interactions, amount: Fraction, progress: Progress | None
+) -> Release[Counts | Interactions]:
+    """Release a statistic for an amount of the budget."""
+    mechanism = additive_for(room.budget.currency, amount, statistic.sensitivity(room.domain))
+    _tell(progress, f"measuring {statistic.name} with {mechanism.name}")
+    return room.release(statistic, mechanism)
 
 
 def _tell(progress: Progress | None, words: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,13 @@ from discreet.arrays import IntArray
 from discreet.declaration import MAX_BYTES
 from discreet.domain import Domain
 from discreet.errors import DiscreetError, ReleaseError
-from discreet.graph import Graph
+from discreet.graph import Graph, Pair
 from discreet.knowledge import Knowledge
-from discreet.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
 from discreet.privacy.budget import Budget
 from discreet.release import Release
 from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
 
 if TYPE_CHECKING:
     import networkx
@@ -29,8 +30,14 @@ if TYPE_CHECKING:
 SCHEMA = 1
 MAX_RELEASE_BYTES = 64 * MAX_BYTES
 
-_MECHANISMS: dict[str, type[RoundedGaussian] | type[DiscreteGaussian] | type[DiscreteLaplace]] = {
+MAX_COLUMNS = 4
+"""Columns of the largest table that is read back."""
+
+_MECHANISMS: dict[
+    str, type[RoundedGaussian] | type[ShapedGaussian] | type[DiscreteGaussian] | type[DiscreteLaplace]
+] = {
     "rounded-gaussian": RoundedGaussian,
+    "shaped-gaussian": ShapedGaussian,
     "discrete-gaussian": DiscreteGaussian,
     "discrete-laplace": DiscreteLaplace,
 }
@@ -85,43 +92,83 @@ class Privacy:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Noisy contingency tables and the mechanism that blurred them."""
+    """What was released at once: noisy contingency tables or interactions, and the mechanism that blurred them."""
 
-    sets: tuple[tuple[str, ...], ...]
-    tables: tuple[IntArray, ...]
+    statistic: Counts | Interactions
+    values: tuple[IntArray, ...]
     mechanism: Additive
 
     @classmethod
-    def of(cls, release: Release[Counts], domain: Domain) -> Measurement:
-        """Cut a release into tables."""
-        if not isinstance(release.mechanism, RoundedGaussian | DiscreteGaussian | DiscreteLaplace):
+    def of(cls, release: Release[Counts | Interactions], domain: Domain) -> Measurement:
+        """Cut a release into one array a set of columns."""
+        if not isinstance(release.mechanism, Additive):
             raise ReleaseError("only additive noise can be written down")
-        tables = release.statistic.split(release.values, domain)
-        return cls(release.statistic.sets, tuple(tables), release.mechanism)
+        return cls(release.statistic, tuple(release.statistic.split(release.values, domain)), release.mechanism)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         kind = next(name for name, cls in _MECHANISMS.items() if isinstance(self.mechanism, cls))
-        return {
-            "mechanism": {"kind": kind, **vars(self.mechanism)},
-            "tables": [
-                {"columns": list(s), "counts": t.ravel().tolist()} for s, t in zip(self.sets, self.tables, strict=True)
-            ],
-        }
+        scale = "scale" if isinstance(self.mechanism, DiscreteLaplace) else "sigma"
+        mechanism = {"kind": kind, scale: getattr(self.mechanism, scale)}
+        flat = [values.ravel().tolist() for values in self.values]
+        if isinstance(self.statistic, Counts):
+            tables = [{"columns": list(s), "counts": c} for s, c in zip(self.statistic.sets, flat, strict=True)]
+            return {"mechanism": mechanism, "tables": tables}
+        parts = zip(self.statistic.sets, self.statistic.weights, flat, strict=True)
+        interactions = [{"columns": list(s), "weight": w, "contrasts": c} for s, w, c in parts]
+        return {"mechanism": mechanism, "interactions": interactions}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], domain: Domain) -> Measurement:
         """Read it back; shapes come from the domain."""
-        mechanism = dict(data["mechanism"])
-        kind = _MECHANISMS[mechanism.pop("kind")]
-        sets = tuple(tuple(t["columns"]) for t in data["tables"])
-        tables = []
-        for columns, table in zip(sets, data["tables"], strict=True):
-            counts = np.array(table["counts"], dtype=np.int64)
-            if len(columns) != 2 or columns[0] >= columns[1] or counts.size != prod(domain.shape(columns)):
+        items, key = (data["tables"], "counts") if "tables" in data else (data["interactions"], "contrasts")
+        sets = tuple(tuple(item["columns"]) for item in items)
+        if any(not 1 <= len(s) <= MAX_COLUMNS or list(s) != sorted(s) for s in sets):
+            raise ReleaseError("a table names too many columns, or not in sorted order")
+        statistic = (
+            Counts(sets) if key == "counts" else Interactions(sets, tuple(int(item["weight"]) for item in items))
+        )
+        less = 0 if key == "counts" else 1
+        values = []
+        for columns, item in zip(sets, items, strict=True):
+            flat, shape = np.array(item[key], dtype=np.int64), tuple(size - less for size in domain.shape(columns))
+            if flat.size != prod(shape):
                 raise ReleaseError("a table does not have the shape that the domain declares")
-            tables.append(counts.reshape(domain.shape(columns)))
-        return cls(sets, tuple(tables), kind(**{key: float(value) for key, value in mechanism.items()}))
+            values.append(flat.reshape(shape))
+        return cls(statistic, tuple(values), _mechanism(data["mechanism"], statistic, domain))
+
+
+def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
+    """Read the confidence of the edges back, where there is one."""
+    found = {}
+    for edge in edges:
+        if edge["confidence"] is not None:
+            arrow = edge["arrow_confidence"]
+            numbers = (float(edge["confidence"]), None if arrow is None else float(arrow))
+            if not all(number is None or 0 <= number <= 1 for number in numbers):
+                raise ReleaseError("a confidence is a number from 0 to 1")
+            found[frozenset((edge["from"], edge["to"]))] = Confidence(*numbers)
+    return found
+
+
+def _mechanism(data: Mapping[str, Any], statistic: Counts | Interactions, domain: Domain) -> Additive:
+    """Read a mechanism back."""
+    kind = _MECHANISMS[data["kind"]]
+    if kind is DiscreteLaplace:
+        return DiscreteLaplace(float(data["scale"]))
+    if isinstance(statistic, Interactions) != (kind is ShapedGaussian):
+        raise ReleaseError("the mechanism does not fit what it blurred")
+    if isinstance(statistic, Interactions):
+        return ShapedGaussian(float(data["sigma"]), statistic.squares(domain))
+    return RoundedGaussian(float(data["sigma"])) if kind is RoundedGaussian else DiscreteGaussian(float(data["sigma"]))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure an edge is, and the arrowhead if it has one: probabilities, fitted on random networks."""
+
+    edge: float
+    arrow: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +182,27 @@ class Discovery:
     domain: Domain
     knowledge: Knowledge
     measurements: tuple[Measurement, ...]
+    confidence: Mapping[Pair, Confidence] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
         return {
             "schema": SCHEMA,
             "method": self.method,
-            "graph": self.graph.to_dict(),
+            "graph": self._graph_dict(),
             "privacy": self.privacy.to_dict(),
             "rows": self.domain.rows,
             "version": __version__,
         }
+
+    def _graph_dict(self) -> dict[str, Any]:
+        """Return the graph with the confidence of every edge, null where a method has none."""
+        data = self.graph.to_dict()
+        for edge in data["edges"]:
+            sure = self.confidence.get(frozenset((edge["from"], edge["to"])))
+            edge["confidence"] = None if sure is None else sure.edge
+            edge["arrow_confidence"] = None if sure is None else sure.arrow
+        return data
 
     def to_json(self) -> str:
         """Return everything, with the noisy tables: enough to search again."""
@@ -183,9 +240,21 @@ class Discovery:
         graph = Graph.from_dict(data["graph"])
         if set(graph.nodes) != set(domain):
             raise ReleaseError("the graph and the domain name different columns")
-        settings = {"alpha": float(data["settings"]["alpha"]), "max_order": int(data["settings"]["max_order"])}
+        given = data["settings"]
+        settings = {
+            "search": str(given["search"]),
+            "max_order": int(given["max_order"]),
+            "alpha": float(given["alpha"]),
+        }
         return cls(
-            graph, Privacy.from_dict(data["privacy"]), str(data["method"]), settings, domain, knowledge, measurements
+            graph,
+            Privacy.from_dict(data["privacy"]),
+            str(data["method"]),
+            settings,
+            domain,
+            knowledge,
+            measurements,
+            _confidence(data["graph"]["edges"]),
         )
 
     @classmethod

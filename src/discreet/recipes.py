@@ -2,47 +2,77 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from discreet.discovery import Discovery, Measurement, Privacy
+from discreet.confidence import confidences
+from discreet.discovery import Confidence, Discovery, Measurement, Privacy
 from discreet.domain import Domain
 from discreet.errors import ReleaseError, SettingError
-from discreet.graph import Graph
+from discreet.graph import Graph, Pair, colliders
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.mechanisms.additive import DiscreteLaplace
-from discreet.oracles.pairs import Law, PairTables
-from discreet.oracles.released import ReleasedPairs, check_alpha
-from discreet.search.pc import Progress, pc
-from discreet.statistics.counts import Counts, all_pairs
+from discreet.oracles import Question
+from discreet.oracles.released import EFFECT, Released, check_alpha
+from discreet.planning import components, plan
+from discreet.privacy.accounting import Currency
+from discreet.search.arrange import arrange
+from discreet.search.orient import Claim, orient
+from discreet.search.pattern import Triple as Place
+from discreet.search.pc import Progress, break_circles, pc
+from discreet.search.sieve import Bar, Sieved, Triple, sieve, triples
 
 METHODS = ("auto", "marginals")
 
-MAX_DIRECTIONS = 400
-"""Degrees of freedom of the largest pair table (21 by 21 levels): tests take time and memory with its square."""
+NEIGHBOURS = 2.5
+"""Neighbours that a column is expected to have: what a pair's evidence must make up for grows with the columns."""
+
+FIRST_DROP, DROP = -3.0, -1.0
+"""Evidence below which a pair is dropped, at the first look and at the last."""
+
+BRIDGE = 0.325
+"""How much more it takes to drop a link between two parts, in units of log(1 + EFFECT n)."""
+
+COLLIDER = 1.0
+"""Evidence that it takes to call something a common effect."""
+
+RESTARTS = 10
+"""Restarts of the search for directions."""
+
+SearchName = Literal["hybrid", "pc"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Marginals:
-    """Measure all pair tables once, then search for free.
+    """Measure once, search for free.
+
+    Half of the budget goes to all pairs, the other half to what the first look calls for: the pairs that are left,
+    and three columns at a time around them. Everything else is post-processing.
 
     Parameters
     ----------
-    alpha
-        Level of the independence tests.
+    search
+        ``"hybrid"``: decisions by evidence, directions by the best fit to all triples. ``"pc"``: the textbook's
+        algorithm with tests at a level.
     max_order
-        Largest conditioning set: 0 or 1, since only pair tables are measured. Dependence among three columns that no
-        pair of them shows (x XOR y) is not seen.
+        Largest conditioning set: 0, 1 or 2.
+    alpha
+        Level of the tests of ``"pc"``.
     """
 
+    search: SearchName = "hybrid"
+    max_order: int = 2
     alpha: float = 0.01
-    max_order: int = 1
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha, "gaussian")
-        if self.max_order not in (0, 1):
-            raise SettingError("max-order: 0 or 1; the method `marginals` measures pair tables only")
+        if self.max_order not in (0, 1, 2):
+            raise SettingError("max-order: 0, 1 or 2; the method `marginals` measures up to three columns at a time")
+        if self.search not in ("hybrid", "pc"):
+            raise SettingError("search: `hybrid` or `pc`")
 
     @property
     def name(self) -> str:
@@ -57,52 +87,107 @@ def search(
     recipe: Marginals,
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
+    earlier: Sieved | None = None,
     progress: Progress | None = None,
 ) -> Discovery:
-    """Search released tables: post-processing, which costs nothing and sees no rows."""
+    """Search what was released: post-processing, which costs nothing and sees no rows."""
     names = tuple(domain)
-    graph = Graph(names)
-    planned = plan(domain, knowledge)
-    measured = {s for m in measurements for s in m.sets}
+    graph, sure = Graph(names), dict[Pair, Confidence]()
+    currency = Currency.PURE if privacy.delta == 0 else Currency.GDP
+    planned = plan(domain, knowledge, currency)
+    measured = {s for m in measurements[:1] for s in m.statistic.sets}
     if planned is not None and not measured.issuperset(planned.sets):
         raise ReleaseError("the release lacks tables that the search needs")
-    if measurements:
-        oracle = ReleasedPairs(pair_tables(measurements, domain), alpha=recipe.alpha, rng=np.random.default_rng(0))
+    if measurements and recipe.search == "pc":
+        oracle = _oracle(measurements, domain, recipe.alpha)
         graph = pc(names, oracle, knowledge=knowledge, max_order=recipe.max_order, progress=progress)
-    settings = {"alpha": recipe.alpha, "max_order": recipe.max_order}
-    return Discovery(graph, privacy, recipe.name, settings, domain, knowledge, measurements)
+    elif measurements:
+        earlier = earlier or first_look(measurements[0], domain, knowledge)
+        oracle = _oracle(measurements, domain, recipe.alpha)
+        graph, sure = _hybrid(oracle, domain, knowledge, recipe.max_order, earlier)
+    settings = {"search": recipe.search, "max_order": recipe.max_order, "alpha": recipe.alpha}
+    return Discovery(graph, privacy, recipe.name, settings, domain, knowledge, measurements, sure)
 
 
-def search_again(found: Discovery, *, max_order: int | None = None, alpha: float | None = None) -> Discovery:
+def search_again(
+    found: Discovery, *, max_order: int | None = None, alpha: float | None = None, search_by: SearchName | None = None
+) -> Discovery:
     """Search a release again with other settings: no data, no budget."""
-    recipe = Marginals(alpha=float(found.settings["alpha"]), max_order=int(found.settings["max_order"]))
-    if max_order is not None:
-        recipe = replace(recipe, max_order=max_order)
-    if alpha is not None:
-        recipe = replace(recipe, alpha=alpha)
+    recipe = Marginals(
+        search=found.settings["search"],
+        alpha=float(found.settings["alpha"]),
+        max_order=int(found.settings["max_order"]),
+    )
+    given = {"max_order": max_order, "alpha": alpha, "search": search_by}
+    recipe = replace(recipe, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
     return search(found.measurements, found.privacy, found.domain, recipe, knowledge=found.knowledge)
 
 
-def plan(domain: Domain, knowledge: Knowledge) -> Counts | None:
-    """Return what will be asked: the tables of all pairs that may touch. Public facts only.
+def first_look(measured: Measurement, domain: Domain, knowledge: Knowledge) -> Sieved:
+    """Return the pairs that the first release leaves open: decides what is measured next."""
+    oracle = _oracle((measured,), domain, Marginals().alpha)
+    return sieve(tuple(domain), oracle, _bar(domain, keep=0.0, drop=FIRST_DROP), knowledge=knowledge, max_order=1)
 
-    None if knowledge leaves no pair to ask about.
-    """
-    knowledge.check(domain)
-    if len(domain.columns) < 2:
-        raise SettingError("domain: a causal graph takes at least two columns")
-    pairs = tuple(pair for pair in all_pairs(tuple(domain)) if knowledge.may_touch(*pair))
-    if not pairs:
-        return None
-    statistic = Counts(pairs)
-    statistic.sensitivity(domain)  # refuses what cannot be counted before anything is read
-    for a, b in pairs:
-        if (domain.size(a) - 1) * (domain.size(b) - 1) > MAX_DIRECTIONS:
-            raise SettingError(
-                f"columns {a!r} and {b!r} have {domain.size(a)} and {domain.size(b)} levels, too many for one table: "
-                "declare fewer categories or bins"
-            )
-    return statistic
+
+def _oracle(measurements: tuple[Measurement, ...], domain: Domain, alpha: float) -> Released:
+    return Released(components(measurements, domain), alpha=alpha, rng=np.random.default_rng(0))
+
+
+def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
+    return Bar(keep=keep, drop=drop, bridge=drop - BRIDGE * math.log1p(EFFECT * domain.rows))
+
+
+def _hybrid(
+    oracle: Released, domain: Domain, knowledge: Knowledge, max_order: int, earlier: Sieved
+) -> tuple[Graph, dict[Pair, Confidence]]:
+    """Decide pairs by evidence, and directions by the best fit to all triples."""
+    names = tuple(domain)
+    rare = max(len(names) - 1 - NEIGHBOURS, 1.0) / NEIGHBOURS
+    bar = _bar(domain, keep=max(math.log(rare), 0.0), drop=DROP)
+    found = sieve(names, oracle, bar, knowledge=knowledge, max_order=max_order, earlier=earlier)
+    found = replace(found, pairs=break_circles(found.pairs, knowledge))
+    around = triples(found, oracle, max_order=max_order)
+    questions = list(dict.fromkeys(q for t in around for q in (*t.without, *t.including)))
+    weights = triple_weights(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
+    graph = direct(found, weights, knowledge)
+    sure = confidences(
+        graph,
+        found,
+        bar,
+        around,
+        oracle,
+        lambda again: direct(found, again, knowledge, restarts=0),
+        lambda evidence: triple_weights(around, evidence),
+        np.random.default_rng(0),
+    )
+    return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
+
+
+def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> dict[Place, float]:
+    """Return by how much each triple would rather be a common effect."""
+    weights = {}
+    for t in around:
+        if t.without and t.including:
+            apart, joined = (min(evidence[q] for q in side) for side in (t.without, t.including))
+            weights[frozenset(t.ends), t.middle] = joined - apart - COLLIDER
+    return weights
+
+
+def direct(found: Sieved, weights: Mapping[Place, float], knowledge: Knowledge, *, restarts: int = RESTARTS) -> Graph:
+    """Return the class of the acyclic graph that fits the triples best."""
+    rng = np.random.default_rng(0)
+    arrows = arrange(found.nodes, found.pairs, weights, rng, knowledge=knowledge, restarts=restarts)
+    effects = colliders(Graph(found.nodes, arrows))
+    claims = [Claim(ends, middle, weights[ends, middle]) for ends, middle in effects if (ends, middle) in weights]
+    unclear = frozenset(place for place in _unshielded(found) if place not in weights)
+    return orient(found.nodes, found.pairs, claims, knowledge, unclear=unclear, unasked=found.unasked)
+
+
+def _unshielded(found: Sieved) -> list[tuple[Pair, str]]:
+    around = found.around()
+    pairs = set(found.pairs)
+    places = [(frozenset((x, y)), z) for z, near in around.items() for x in near for y in near if x < y]
+    return [place for place in places if place[0] not in pairs]
 
 
 def recipe_for(method: str | Marginals, domain: Domain) -> Marginals:
@@ -115,12 +200,3 @@ def recipe_for(method: str | Marginals, domain: Domain) -> Marginals:
         if not domain[column].tabulable:
             raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
     return Marginals()
-
-
-def pair_tables(measurements: tuple[Measurement, ...], domain: Domain) -> PairTables:
-    """Collect the noisy pair tables of a release."""
-    measured = measurements[0]
-    tables = {(a, b): t.astype(np.float64) for (a, b), t in zip(measured.sets, measured.tables, strict=True)}
-    law: Law = "laplace" if isinstance(measured.mechanism, DiscreteLaplace) else "gaussian"
-    sizes = {column: domain.size(column) for column in domain}
-    return PairTables(domain.rows, sizes, tables, measured.mechanism.variance, law)

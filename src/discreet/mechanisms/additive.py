@@ -1,4 +1,4 @@
-"""Additive integer noise: rounded Gaussian (GDP), discrete Gaussian (zCDP), discrete Laplace (pure)."""
+"""Additive integer noise: rounded Gaussian (GDP), also shaped; discrete Gaussian (zCDP); discrete Laplace (pure)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ MAX_SCALE = 2.0**40
 def _check_scale(scale: float, what: str) -> None:
     if not (math.isfinite(scale) and 0 < scale <= MAX_SCALE):
         raise SettingError(f"{what}: the noise would drown everything; raise epsilon or ask for less")
+
+
+def _plain(sensitivity: Sensitivity) -> Sensitivity:
+    """Refuse a sensitivity that is about scaled coordinates: even noise would not keep its promise."""
+    if sensitivity.squares is not None:
+        raise SettingError("this statistic takes noise in the proportions of its scales")
+    return sensitivity
 
 
 @dataclass(frozen=True)
@@ -55,12 +62,69 @@ class RoundedGaussian:
 
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return mu^2 (and rho = mu^2/2)."""
-        squared = sensitivity.l2_squared / Fraction(self.sigma) ** 2
+        squared = _plain(sensitivity).l2_squared / Fraction(self.sigma) ** 2
         return Cost({Currency.GDP: squared, Currency.ZCDP: squared / 2})
 
     def blur(self, exact: IntArray, noise: Noise) -> IntArray:
         """Add rounded Gaussian noise."""
         return exact + noise.rounded_gaussian(self.sigma, len(exact))
+
+
+@dataclass(frozen=True)
+class ShapedGaussian:
+    """Adds normal noise rounded to the nearest integer, larger on coordinates with larger scales.
+
+    Coordinate j gets the standard deviation sigma sqrt(squares[j]), rounded up.
+
+    Guarantee
+    ---------
+    mu-GDP with mu = (L2 sensitivity of the coordinates divided by their scales)/sigma, and so rho-zCDP with
+    rho = mu^2/2.
+
+    Proof
+    -----
+    ``additive.md``.
+    """
+
+    sigma: float
+    squares: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        _check_scale(self.sigma, "sigma")
+        if any(square <= 0 for square in self.squares):
+            raise SettingError("squares: scales are positive")
+        for square in {float(square) for square in self.squares}:
+            _check_scale(self.sigma * math.sqrt(square), "sigma")
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return f"rounded Gaussian noise, sigma {self.sigma:.6g} in proportion to scales"
+
+    @property
+    def variance(self) -> float:
+        """Variance of one draw on a coordinate of scale 1; on others in proportion, up to 1/12 for rounding."""
+        return self.sigma**2 + 1 / 12
+
+    def cost(self, sensitivity: Sensitivity) -> Cost:
+        """Return mu^2 (and rho = mu^2/2)."""
+        if sensitivity.squares != self.squares:
+            raise SettingError("the statistic has other scales than the noise was shaped for")
+        squared = sensitivity.l2_squared / Fraction(self.sigma) ** 2
+        return Cost({Currency.GDP: squared, Currency.ZCDP: squared / 2})
+
+    def blur(self, exact: IntArray, noise: Noise) -> IntArray:
+        """Add rounded Gaussian noise, one group of equal scales after the other."""
+        if len(exact) != len(self.squares):
+            raise SettingError("the statistic has another length than the noise was shaped for")
+        places: dict[Fraction, list[int]] = {}
+        for j, square in enumerate(self.squares):
+            places.setdefault(square, []).append(j)
+        blurred = exact.copy()
+        for square, where in places.items():
+            deviation = _root_at_least(Fraction(self.sigma) ** 2 * square)
+            blurred[where] += noise.rounded_gaussian(deviation, len(where))
+        return blurred
 
 
 @dataclass(frozen=True)
@@ -93,7 +157,7 @@ class DiscreteGaussian:
 
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return rho."""
-        return Cost({Currency.ZCDP: sensitivity.l2_squared / (2 * Fraction(self.sigma) ** 2)})
+        return Cost({Currency.ZCDP: _plain(sensitivity).l2_squared / (2 * Fraction(self.sigma) ** 2)})
 
     def blur(self, exact: IntArray, noise: Noise) -> IntArray:
         """Add discrete Gaussian noise."""
@@ -131,7 +195,7 @@ class DiscreteLaplace:
 
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return epsilon (and rho = epsilon^2/2)."""
-        epsilon = sensitivity.l1 / Fraction(self.scale)
+        epsilon = _plain(sensitivity).l1 / Fraction(self.scale)
         return Cost({Currency.PURE: epsilon, Currency.ZCDP: epsilon**2 / 2})
 
     def blur(self, exact: IntArray, noise: Noise) -> IntArray:
@@ -139,13 +203,18 @@ class DiscreteLaplace:
         return exact + noise.discrete_laplace(self.scale, len(exact))
 
 
-Additive = RoundedGaussian | DiscreteGaussian | DiscreteLaplace
+Additive = RoundedGaussian | ShapedGaussian | DiscreteGaussian | DiscreteLaplace
 
 
 def additive_for(currency: Currency, amount: Fraction, sensitivity: Sensitivity) -> Additive:
     """Return the additive mechanism that spends at most ``amount`` of a currency: scales are rounded up."""
     if amount <= 0:
         raise SettingError("budget: nothing is left for this release")
+    if sensitivity.squares is not None:
+        if currency is Currency.PURE:
+            raise SettingError("budget: shaped Gaussian noise cannot keep a pure promise (delta 0)")
+        mu_squared = amount if currency is Currency.GDP else 2 * amount
+        return ShapedGaussian(_root_at_least(sensitivity.l2_squared / mu_squared), sensitivity.squares)
     if currency is Currency.PURE:
         return DiscreteLaplace(_at_least(sensitivity.l1 / amount))
     if currency is Currency.ZCDP:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
+
+Question = tuple[str, str, frozenset[str]]
+"""Two columns, and the set they may be independent given."""
 
 
 @dataclass(frozen=True)
@@ -45,4 +49,21 @@ class Oracle(Protocol):
 
     def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
         """Answer."""
+        ...
+
+
+class Scorer(Protocol):
+    """Something that weighs questions of independence against each other, many at once."""
+
+    @property
+    def max_order(self) -> int | None:
+        """The largest conditioning set it can be asked about; None for any."""
+        ...
+
+    def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
+        """Whether it can answer this question."""
+        ...
+
+    def weigh(self, questions: Iterable[Question]) -> list[float]:
+        """Return the evidence for dependence (a log Bayes factor) in each question."""
         ...

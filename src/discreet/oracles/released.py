@@ -1,21 +1,22 @@
-"""Answers from released pair tables: tests of order 0 and 1 whose null distribution includes the privacy noise.
+"""Answers from a release: evidence of order 0 to 2 and tests whose null distribution includes the privacy noise.
 
 How it works, and why the test has its level: ``released.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from math import prod
 
 import numpy as np
-from scipy.linalg import eigh
 
 from discreet.arrays import FloatArray
 from discreet.errors import SettingError, UnansweredError
-from discreet.oracles import Verdict
+from discreet.oracles import Question, Verdict
 from discreet.oracles.chi2mix import tail
-from discreet.oracles.pairs import Law, Margin, PairTables, Strata, contrasts, pooled_margin, whole, within
+from discreet.oracles.components import Components, Law, contrasts
+from discreet.oracles.within import Estimates, Strata, Within
 
 EFFECT = 0.1
 """Prior variance of a standardised dependence: decides which directions of a table carry weight."""
@@ -32,6 +33,12 @@ DRAWS = 4000
 DOUBT = 0.1
 """A null is simulated only where the Gaussian one gives a smaller p-value: the laws differ in their tails."""
 
+BATCH = 20_000_000
+"""Numbers in one batch of matrices."""
+
+LARGEST = 2_000_000
+"""Numbers that one question of order 2 may take."""
+
 
 def check_alpha(alpha: float, law: Law) -> None:
     """Refuse a level that is none, or that simulated nulls cannot resolve."""
@@ -42,23 +49,38 @@ def check_alpha(alpha: float, law: Law) -> None:
 
 
 @dataclass(frozen=True)
-class Residual:
-    """The pooled residual of a pair in contrasts, and its null covariance by where it comes from."""
+class Spectrum:
+    """A residual in independent directions: standard scores, and how much a dependence would add to their variance."""
+
+    scores: FloatArray
+    gains: FloatArray
+
+    def evidence(self, scores: FloatArray | None = None) -> FloatArray:
+        """Return the log Bayes factor for dependence, of these scores or of others (one row each)."""
+        z = self.scores if scores is None else scores
+        return np.asarray((z**2 * (self.gains / (1 + self.gains)) - np.log1p(self.gains)).sum(axis=-1) / 2)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Residuals of one shape, and their null covariance by where it comes from."""
 
     values: FloatArray
     sampled: FloatArray
     blurred: FloatArray
+    prior: FloatArray
 
 
-class ReleasedPairs:
-    """An oracle of order 0 and 1 from noisy pair tables.
+class Released:
+    """An oracle from released components.
 
-    Dependence that shows in no pair table and no pooled residual (as in x XOR y) is not seen.
+    Order 0 and 1 take interactions of pairs; order 2 also fits what was not released of three columns. Where the
+    interaction of a pair and a third column was released, evidence of order 1 also looks into each stratum.
 
     Parameters
     ----------
-    pairs
-        The released tables.
+    parts
+        What was released.
     alpha
         Level of the tests: the share of independent pairs called dependent.
     rng
@@ -66,115 +88,220 @@ class ReleasedPairs:
     """
 
     free = True
-    max_order = 1
+    max_order = 2
 
-    def __init__(self, pairs: PairTables, *, alpha: float, rng: np.random.Generator) -> None:
-        check_alpha(alpha, pairs.law)
-        self._pairs = pairs
+    def __init__(self, parts: Components, *, alpha: float, rng: np.random.Generator) -> None:
+        check_alpha(alpha, parts.law)
+        self.parts = parts
+        self.estimates = Estimates(parts)
         self._alpha = alpha
         self._rng = rng
-        self._asked: dict[tuple[str, str, str | None], Verdict] = {}
-        self._strata: dict[tuple[str, str | None], Strata] = {}
-
-    @cached_property
-    def margins(self) -> dict[str, Margin]:
-        """Pooled one-way counts of every column."""
-        return {column: pooled_margin(self._pairs, column) for column in self._pairs.sizes}
+        self._pooled: dict[Question, Spectrum] = {}
+        self._apart: dict[Question, Spectrum] = {}
+        self._asked: dict[Question, Verdict] = {}
 
     def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
-        """Whether the tables it takes were released."""
-        if len(given) > self.max_order:
+        """Whether everything it takes was released."""
+        inside = sorted(given)
+        if len(inside) > self.max_order:
             return False
-        needed = [(x, y), *((side, z) for z in given for side in (x, y))]
-        return all(self._pairs.has(*pair) for pair in needed)
+        needed: list[tuple[str, ...]] = [(x,), (y,), (x, y), *((side, z) for z in inside for side in (x, y))]
+        needed += [(z,) for z in inside] + ([tuple(inside)] if len(inside) == 2 else [])
+        return all(self.parts.has(*columns) for columns in needed) and self._load(x, y, inside) <= LARGEST
+
+    def _load(self, x: str, y: str, inside: Sequence[str]) -> int:
+        """Return about how many numbers a question of order 2 takes."""
+        sizes = self.parts.sizes
+        return prod(sizes[z] for z in inside) * (sizes[x] * sizes[y]) ** 2 if len(inside) == 2 else 0
+
+    def weigh(self, questions: Iterable[Question]) -> list[float]:
+        """Return the evidence for dependence in each question, all worked out together."""
+        asked = [_ordered(q) for q in questions]
+        self._work_out(asked)
+        return [self._evidence(q) for q in asked]
+
+    def redraw(self, questions: Iterable[Question], draws: int, rng: np.random.Generator) -> FloatArray:
+        """Return evidence as it might have been with other rows and noise: one row a draw, one column a question."""
+        asked = [_ordered(q) for q in questions]
+        self._work_out(asked)
+        columns = []
+        for q in asked:
+            found = [s for s in (self._pooled.get(q), self._apart.get(q)) if s is not None]
+            drawn = [s.evidence(s.scores + rng.standard_normal((draws, len(s.scores)))) for s in found]
+            columns.append(_mixed(drawn) if drawn else np.zeros(draws))
+        return np.stack(columns, axis=1) if columns else np.zeros((draws, 0))
 
     def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
-        """Test whether x and y are independent given at most one column."""
-        if not self.answers(x, y, given):
-            raise UnansweredError("the released tables do not answer this question")
-        key = (min(x, y), max(x, y), next(iter(given), None))
-        if key not in self._asked:
-            self._asked[key] = self._test(*key)
-        return self._asked[key]
+        """Test whether x and y are independent given at most two columns."""
+        q = _ordered((x, y, given))
+        if q not in self._asked:
+            self._work_out([q], apart=False)
+            self._asked[q] = self._test(q)
+        return self._asked[q]
 
-    def _test(self, x: str, y: str, z: str | None) -> Verdict:
-        if min(self._pairs.sizes[x], self._pairs.sizes[y]) < 2:  # a column with one level depends on nothing
+    def _test(self, q: Question) -> Verdict:
+        spectrum = self._pooled.get(q)
+        if spectrum is None:  # a column with one level depends on nothing
             return Verdict(independent=True, evidence=0.0, p_value=1.0)
-        residual = self.residual(x, y, z)
-        share, directions = eigh(residual.sampled, residual.sampled + residual.blurred, check_finite=False)
-        whitener = directions.T
-        squares = (whitener @ residual.values) ** 2
-        g = EFFECT * self._pairs.rows * np.clip(share, 0.0, 1.0)
-        weights = g / (1 + g)
-        seen = float(squares @ weights)
+        weights = spectrum.gains / (1 + spectrum.gains)
+        seen = float(spectrum.scores**2 @ weights)
         p_value = tail(weights, seen)
-        if self._pairs.law == "laplace" and p_value < DOUBT:
-            draws = self._null_draws(x, y, z, residual)
-            p_value = float(1 + (((draws @ whitener.T) ** 2) @ weights >= seen).sum()) / (1 + DRAWS)
-        evidence = (seen - float(np.log1p(g).sum())) / 2
-        return Verdict(independent=p_value > self._alpha, evidence=evidence, p_value=p_value)
+        if self.parts.law == "laplace" and p_value < DOUBT:
+            p_value = self._simulated(q)
+        return Verdict(independent=p_value > self._alpha, evidence=float(spectrum.evidence()), p_value=p_value)
 
-    def residual(self, x: str, y: str, z: str | None) -> Residual:
-        """Return what is left of the table of x and y when its part explained by z is taken away."""
-        sx, sy = self._stratify(x, z), self._stratify(y, z)
-        size = np.array([float(self._pairs.rows)]) if z is None else self.margins[z].counts
-        cx, cy = contrasts(self._pairs.sizes[x]), contrasts(self._pairs.sizes[y])
-        table = cx.T @ self._pairs.table(x, y) @ cy
-        values = table - sx.shares @ sy.counts.T - sx.counts @ sy.shares.T + (sx.shares * size) @ sy.shares.T
-        sampled = np.einsum("k,kij,klm->iljm", size, sx.covariance, sy.covariance)
-        blurred = self._noise(x, y, z, size)
-        return Residual(values.ravel(), sampled.reshape(values.size, values.size), blurred)
+    def _evidence(self, q: Question) -> float:
+        found = [s.evidence() for s in (self._pooled.get(q), self._apart.get(q)) if s is not None]
+        return float(_mixed(found)) if found else 0.0
 
-    def _noise(self, x: str, y: str, z: str | None, size: FloatArray) -> FloatArray:
-        """Return the residual's covariance that comes from the privacy noise."""
-        sx, sy, v = self._stratify(x, z), self._stratify(y, z), self._pairs.variance
-        vx, vy = self.margins[x].variance, self.margins[y].variance
-        ix, iy = np.eye(len(sx.shares)), np.eye(len(sy.shares))
-        mean_x, mean_y = sx.shares.mean(axis=1), sy.shares.mean(axis=1)
-        around_x, around_y = sx.shares - mean_x[:, None], sy.shares - mean_y[:, None]
-        by_x = vy * np.outer(mean_x, mean_x) + v * around_x @ around_x.T
-        by_y = vx * np.outer(mean_y, mean_y) + v * around_y @ around_y.T
-        products = vx * vy / self._pairs.rows**2 if z is None else float((size**2 * sx.error * sy.error).sum())
-        noise = _kron(by_x, iy) + _kron(ix, by_y) + (v + SPARSE + HEAVY * products) * _kron(ix, iy)
-        if z is not None:
-            joint = np.einsum("ik,jk->ijk", sx.shares, sy.shares).reshape(len(noise), -1)
-            joint = joint - joint.mean(axis=1, keepdims=True)
-            noise += self.margins[z].variance * joint @ joint.T
-        return noise
+    def _work_out(self, questions: Sequence[Question], *, apart: bool = True) -> None:
+        """Work out the spectra of all questions that are still open, those of one shape together."""
+        pooled: dict[tuple[int, ...], list[Question]] = {}
+        inner: dict[tuple[int, ...], list[Question]] = {}
+        sizes = self.parts.sizes
+        for q in dict.fromkeys(questions):
+            x, y, given = q
+            if not self.answers(*q):
+                raise UnansweredError("the release does not answer this question")
+            shape = (sizes[x], sizes[y], *(sizes[z] for z in sorted(given)))
+            if min(shape[:2]) < 2:
+                continue
+            if q not in self._pooled:
+                pooled.setdefault(shape, []).append(q)
+            if apart and len(given) == 1 and q not in self._apart and self.parts.has(x, y, *given) and shape[2] > 1:
+                inner.setdefault(shape, []).append(q)
+        for groups, known, make in (
+            (pooled, self._pooled, self.residuals),
+            (inner, self._apart, self._apart_batch),
+        ):
+            for shape, group in groups.items():
+                directions = (shape[0] - 1) * (shape[1] - 1) * (shape[2] if known is self._apart else 1)
+                step = max(1, BATCH // directions**2)
+                for start in range(0, len(group), step):
+                    part = group[start : start + step]
+                    known.update(zip(part, _spectra(make(part)), strict=True))
 
-    def _null_draws(self, x: str, y: str, z: str | None, residual: Residual) -> FloatArray:
-        """Draw residuals as they would be without dependence, with Laplace noise on the tables that matter most."""
-        sx, sy, sizes = self._stratify(x, z), self._stratify(y, z), self._pairs.sizes
-        drawn = self._laplace(sizes[x], sizes[y]).reshape(DRAWS, -1)
-        heavy = self._pairs.variance * np.eye(drawn.shape[1])
-        if z is not None:
-            cz = contrasts(sizes[z])
-            from_x = self._laplace(sizes[x], sizes[z]) @ (sy.shares @ cz).T
-            from_y = (sx.shares @ cz) @ self._laplace(sizes[y], sizes[z]).transpose(0, 2, 1)
+    def _inputs(self, group: Sequence[Question]) -> tuple[Within, Within, Strata, FloatArray, FloatArray]:
+        """Stack both sides within the strata, the strata, the pairs' interactions and their variances."""
+        keys = [tuple(sorted(given)) for _, _, given in group]
+        xs, ys = (
+            _stack(self.estimates.all_within([(str(q[side]), key) for q, key in zip(group, keys, strict=True)]))
+            for side in (0, 1)
+        )
+        strata = [self.estimates.strata(key) for key in keys]
+        size, noise = np.stack([s.size for s in strata]), np.stack([s.noise for s in strata])
+        table = np.stack([self.parts.values(x, y) for x, y, _ in group])
+        variance = np.array([self.parts.variance(x, y) for x, y, _ in group])
+        return xs, ys, Strata(size, noise), table, variance
+
+    def residuals(self, group: Sequence[Question]) -> Batch:
+        """Return what is left of each pair's table when the part that the strata explain is taken away."""
+        sx, sy, strata, table, variance = self._inputs(group)
+        size = strata.size
+        values = table - sx.shares @ _t(sy.counts) - sx.counts @ _t(sy.shares)
+        values = values + (sx.shares * size[:, None, :]) @ _t(sy.shares)
+        count, directions = len(group), values[0].size
+        square = (count, directions, directions)
+        sampled = np.einsum("nkij,nklm->niljm", sx.covariance * size[:, :, None, None], sy.covariance, optimize=True)
+        by_x = sx.shares @ sy.noise @ _t(sx.shares)
+        by_y = sy.shares @ sx.noise @ _t(sy.shares)
+        ix, iy = np.eye(values.shape[1]), np.eye(values.shape[2])
+        blurred = np.einsum("nij,kl->nikjl", by_x, iy) + np.einsum("ij,nkl->nikjl", ix, by_y)
+        products = (size**2 * sx.error * sy.error).sum(axis=1)
+        joint = np.einsum("nik,njk->nijk", sx.shares, sy.shares).reshape(count, directions, -1)
+        blurred = blurred.reshape(square) + joint @ strata.noise @ _t(joint)
+        blurred = blurred + (variance + SPARSE + HEAVY * products)[:, None, None] * np.eye(directions)
+        sampled = sampled.reshape(square)
+        return Batch(values.reshape(count, -1), sampled, blurred, EFFECT * self.parts.rows * sampled)
+
+    def _apart_batch(self, group: Sequence[Question]) -> Batch:
+        """Return what is left of each pair's table in every stratum of a third column."""
+        sx, sy, strata, table, variance = self._inputs(group)
+        size, (count, levels) = strata.size, strata.size.shape
+        triples = [self.parts.values(x, y, *given) for x, y, given in group]
+        third = np.array([self.parts.variance(x, y, *given) for x, y, given in group])
+        basis = contrasts(levels)
+        values = table[..., None] / levels + np.stack(triples) @ basis.T
+        values = (
+            values - np.einsum("nik,njk->nijk", sx.shares, sy.counts) - np.einsum("nik,njk->nijk", sx.counts, sy.shares)
+        )
+        values = values + np.einsum("nik,njk,nk->nijk", sx.shares, sy.shares, size)
+        even, around = np.full((levels, levels), 1 / levels**2), basis @ basis.T
+        kernel = variance[:, None, None] * even + third[:, None, None] * around
+        a, b = values.shape[1:3]
+        ix, iy = np.eye(a), np.eye(b)
+        blurred = np.einsum("nkl,ij,uv->niukjvl", kernel, ix, iy, optimize=True)
+        blurred += np.einsum("nkl,nik,njl,uv->niukjvl", sy.noise, sx.shares, sx.shares, iy, optimize=True)
+        blurred += np.einsum("nkl,ij,nuk,nvl->niukjvl", sx.noise, ix, sy.shares, sy.shares, optimize=True)
+        same = np.eye(levels)
+        sampled = np.einsum("nk,nkij,nkuv,kl->niukjvl", size, sx.covariance, sy.covariance, same, optimize=True)
+        prior = sampled * (EFFECT * size[:, None, None, None, None, None, :])
+        square = (count, a * b * levels, a * b * levels)
+        blurred = blurred.reshape(square)
+        extra = np.tile((SPARSE / levels + HEAVY * size**2 * sx.error * sy.error)[:, None, :], (1, a * b, 1))
+        diagonal = np.arange(square[1])
+        blurred[:, diagonal, diagonal] += extra.reshape(count, -1)
+        return Batch(values.reshape(count, -1), sampled.reshape(square), blurred, prior.reshape(square))
+
+    def _simulated(self, q: Question) -> float:
+        """Return the p-value with Laplace noise on the components that matter most."""
+        x, y, given = q
+        batch = self.residuals([q])
+        sizes, key = self.parts.sizes, tuple(sorted(given))
+        drawn = self._laplace(x, y).reshape(DRAWS, -1)
+        heavy = self.parts.variance(x, y) * np.eye(drawn.shape[1])
+        if len(key) == 1:
+            cz = contrasts(sizes[key[0]])
+            around_x, around_y = (self.estimates.within(side, key).shares @ cz for side in (x, y))
+            from_x = self._laplace(x, key[0]) @ around_y.T
+            from_y = around_x @ self._laplace(y, key[0]).transpose(0, 2, 1)
             drawn = drawn - (from_x + from_y).reshape(DRAWS, -1)
-            around_x, around_y = sx.shares @ cz, sy.shares @ cz
-            heavy = heavy + self._pairs.variance * (
-                _kron(around_x @ around_x.T, np.eye(len(sy.shares)))
-                + _kron(np.eye(len(sx.shares)), around_y @ around_y.T)
-            )
-        rest = residual.sampled + residual.blurred - heavy
-        values, vectors = np.linalg.eigh(rest)
+            heavy = heavy + self.parts.variance(y, key[0]) * np.kron(around_x @ around_x.T, np.eye(len(around_y)))
+            heavy = heavy + self.parts.variance(x, key[0]) * np.kron(np.eye(len(around_x)), around_y @ around_y.T)
+        values, vectors = np.linalg.eigh(batch.sampled[0] + batch.blurred[0] - heavy)
         root = vectors * np.sqrt(np.maximum(values, 0))
-        return np.asarray(drawn + self._rng.standard_normal(drawn.shape) @ root.T)
+        draws = drawn + self._rng.standard_normal(drawn.shape) @ root.T
+        whitener, gains = _whiten(batch)
+        weights = gains[0] / (1 + gains[0])
+        seen = float((whitener[0] @ batch.values[0]) ** 2 @ weights)
+        return float(1 + (((draws @ whitener[0].T) ** 2) @ weights >= seen).sum()) / (1 + DRAWS)
 
-    def _laplace(self, a: int, b: int) -> FloatArray:
-        """Draw Laplace noise on tables of a by b cells, in contrasts."""
-        cells = self._rng.laplace(scale=np.sqrt(self._pairs.variance / 2), size=(DRAWS, a, b))
+    def _laplace(self, x: str, y: str) -> FloatArray:
+        """Draw Laplace noise on a table of two columns, in contrasts."""
+        a, b = self.parts.sizes[x], self.parts.sizes[y]
+        cells = self._rng.laplace(scale=np.sqrt(self.parts.variance(x, y) / 2), size=(DRAWS, a, b))
         return np.asarray(contrasts(a).T @ cells @ contrasts(b))
 
-    def _stratify(self, x: str, z: str | None) -> Strata:
-        key = (x, z)
-        if key not in self._strata:
-            self._strata[key] = whole(self.margins[x]) if z is None else within(self._pairs, x, z, self.margins)
-        return self._strata[key]
+
+def _ordered(question: Question) -> Question:
+    x, y, given = question
+    return (x, y, given) if x < y else (y, x, given)
 
 
-def _kron(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the Kronecker product (without the overhead of the general one)."""
-    size = len(a) * len(b)
-    return (a[:, None, :, None] * b[None, :, None, :]).reshape(size, size)
+def _mixed(evidence: Sequence[FloatArray]) -> FloatArray:
+    """Return the log of the mean Bayes factor."""
+    return np.asarray(np.logaddexp.reduce(np.stack(evidence), axis=0) - np.log(len(evidence)))
+
+
+def _t(matrices: FloatArray) -> FloatArray:
+    return matrices.transpose(0, 2, 1)
+
+
+def _stack(items: Sequence[Within]) -> Within:
+    fields = ("counts", "shares", "covariance", "error", "noise")
+    return Within(*(np.stack([getattr(item, field) for item in items]) for field in fields))
+
+
+def _whiten(batch: Batch) -> tuple[FloatArray, FloatArray]:
+    """Return, for each residual, the map to independent directions with unit null variance, and the gain of each."""
+    root = np.linalg.cholesky(batch.sampled + batch.blurred)
+    half = np.linalg.solve(root, batch.prior)
+    ratio = np.linalg.solve(root, _t(half))
+    gains, directions = np.linalg.eigh((ratio + _t(ratio)) / 2)
+    return _t(directions) @ np.linalg.inv(root), np.maximum(gains, 0.0)
+
+
+def _spectra(batch: Batch) -> list[Spectrum]:
+    whitener, gains = _whiten(batch)
+    scores = (whitener @ batch.values[..., None])[..., 0]
+    return [Spectrum(z, g) for z, g in zip(scores, gains, strict=True)]

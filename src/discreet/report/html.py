@@ -19,7 +19,7 @@ def report_html(discovery: Discovery) -> str:
         f"delta {privacy.delta:g}",
         "replace one row",
         f"method {discovery.method}",
-        *(f"{key.replace('_', ' ')} {value:g}" for key, value in discovery.settings.items()),
+        *(f"{key.replace('_', ' ')} {value}" for key, value in discovery.settings.items()),
     ]
     marks = "".join(f'<span class="badge">{escape(badge)}</span>' for badge in badges)
     if not privacy.private:

@@ -8,7 +8,7 @@ one that speaks most clearly for independence separates the pair, so that no ans
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
@@ -64,7 +64,7 @@ def pc(
     depend on the order of ``nodes``.
     """
     skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress)
-    skeleton = break_circles(skeleton, knowledge)
+    skeleton = replace(skeleton, pairs=break_circles(skeleton.pairs, knowledge))
     claims, unclear = judge_triples(skeleton, oracle)
     return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear, unasked=skeleton.unasked)
 
@@ -102,18 +102,18 @@ def find_skeleton(
     return Skeleton(tuple(nodes), pairs, separations)
 
 
-def break_circles(skeleton: Skeleton, knowledge: Knowledge) -> Skeleton:
+def break_circles(pairs: Mapping[Pair, float], knowledge: Knowledge) -> dict[Pair, float]:
     """Remove the weakest edges of circles that knowledge would force: no acyclic graph can hold them all.
 
     An edge that may point one way only is forced. Required edges stay; they form no circle by themselves.
     """
-    pairs = dict(skeleton.pairs)
+    kept = dict(pairs)
     while True:
-        forced = [(a, b) for pair in pairs for a, b in permutations(pair) if knowledge.forces(a, b)]
+        forced = [(a, b) for pair in kept for a, b in permutations(pair) if knowledge.forces(a, b)]
         circling = [frozenset(arc) for arc in arcs_on_circles(forced) if not knowledge.requires(*arc)]
         if not circling:
-            return replace(skeleton, pairs=pairs)
-        del pairs[min(circling, key=lambda pair: (pairs[pair], sorted(pair)))]
+            return kept
+        del kept[min(circling, key=lambda pair: (kept[pair], sorted(pair)))]
 
 
 def _last_order(nodes: int, oracle: Oracle, max_order: int | None) -> int:

@@ -15,11 +15,14 @@ from discreet.tables import Table
 class Sensitivity:
     """How far substituting one row can move an integer-valued statistic.
 
-    ``l1`` bounds the sum of absolute changes, ``l2_squared`` the sum of squared ones; both are exact numbers.
+    ``l1`` bounds the sum of absolute changes, ``l2_squared`` the sum of squared ones; both are exact numbers. Where
+    ``squares`` is given they are about the statistic whose j-th coordinate is divided by the square root of
+    ``squares[j]``, and only a mechanism whose noise grows in the same proportions may use them.
     """
 
     l1: Fraction
     l2_squared: Fraction
+    squares: tuple[Fraction, ...] | None = None
 
 
 class Statistic(Protocol):

@@ -1,0 +1,136 @@
+"""What is measured: first every pair, then what the first look calls for. Public facts and released values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from discreet.discovery import Measurement
+from discreet.domain import Domain
+from discreet.errors import SettingError
+from discreet.knowledge import Knowledge
+from discreet.mechanisms.additive import DiscreteLaplace
+from discreet.oracles.components import Components, Law, pool, taken_apart
+from discreet.privacy.accounting import Currency
+from discreet.search.sieve import Sieved
+from discreet.statistics.counts import Counts, all_pairs
+from discreet.statistics.interactions import Interactions, largest_change
+
+FIRST = Fraction(1, 2)
+"""Share of the budget for the first release."""
+
+MAX_DIRECTIONS = 400
+"""Degrees of freedom of the largest pair table (21 by 21 levels): tests take time and memory with its square."""
+
+MAX_TRIPLE = 250
+"""Degrees of freedom of the largest interaction of three columns."""
+
+TRIPLES = 3
+"""At least so many interactions of three a column are measured, if there are as many to measure,"""
+
+SMALL_NOISE = 0.05
+"""and more as long as the variance of the noise stays below this part of the number of rows."""
+
+SINGLES = 2
+"""Single columns weigh twice as much as pairs in the first release: every test needs them."""
+
+
+def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | Interactions | None:
+    """Return what will be asked first: all pairs that may touch. None if knowledge leaves no pair to ask about.
+
+    Interactions where the noise is Gaussian; whole tables under a pure promise, whose Laplace noise has no shape to
+    exploit.
+    """
+    knowledge.check(domain)
+    if len(domain.columns) < 2:
+        raise SettingError("domain: a causal graph takes at least two columns")
+    pairs = tuple(pair for pair in all_pairs(tuple(domain)) if knowledge.may_touch(*pair))
+    if not pairs:
+        return None
+    for a, b in pairs:
+        if (domain.size(a) - 1) * (domain.size(b) - 1) > MAX_DIRECTIONS:
+            raise SettingError(
+                f"columns {a!r} and {b!r} have {domain.size(a)} and {domain.size(b)} levels, too many for one table: "
+                "declare fewer categories or bins"
+            )
+    statistic: Counts | Interactions = Counts(pairs)
+    if currency is not Currency.PURE:
+        singles = tuple((c,) for c in sorted({c for pair in pairs for c in pair}))
+        statistic = Interactions((*singles, *pairs), (SINGLES,) * len(singles) + (1,) * len(pairs))
+    statistic.sensitivity(domain)  # refuses what cannot be counted before anything is read
+    return statistic
+
+
+def plan_second(found: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
+    """Return what the first release calls for: the pairs that are left, and three columns at a time around them."""
+    pairs = sorted((a, b) for a, b in map(sorted, found.pairs) if min(domain.shape((a, b))) > 1)
+    if not pairs:
+        return None
+    wanted = [
+        s for s in _triples_by_need(found) if prod(size - 1 for size in domain.shape(s)) in range(1, MAX_TRIPLE + 1)
+    ]
+    least = TRIPLES * len(domain.columns)
+    if currency is Currency.PURE:
+        affordable = int(float(amount) * (SMALL_NOISE * domain.rows / 2) ** 0.5 / 2)
+        chosen = wanted[: max(least, affordable)]
+        covered = {pair for s in chosen for pair in combinations(s, 2)}
+        return Counts((*chosen, *(pair for pair in pairs if pair not in covered)))
+    singles = [(c,) for c in sorted(domain) if domain.size(c) > 1]
+    base = _weight([*singles, *pairs], domain)
+    limit = SMALL_NOISE * domain.rows * float(amount if currency is Currency.GDP else 2 * amount)
+    loads = np.cumsum([float(_weight([s], domain)) for s in wanted]) + float(base)
+    chosen = wanted[: max(least, int((loads <= limit).sum()))]
+    sets = (*singles, *pairs, *chosen)
+    return Interactions(sets, (1,) * len(sets))
+
+
+def _weight(sets: Sequence[tuple[str, ...]], domain: Domain) -> Fraction:
+    return largest_change({s: domain.shape(s) for s in sets}, dict.fromkeys(sets, 1))
+
+
+def _triples_by_need(found: Sieved) -> list[tuple[str, ...]]:
+    """Return sets of three columns: first connected ones, then those that order 2 asks about, strongest first."""
+    around = found.around()
+    connected: dict[tuple[str, ...], float] = {}
+    for middle, near in around.items():
+        for x, y in combinations(sorted(near), 2):
+            links = sorted((found.shared(x, y), found.shared(x, middle), found.shared(y, middle)))
+            connected[tuple(sorted((x, y, middle)))] = links[1]
+    others: dict[tuple[str, ...], float] = {}
+    for pair in found.pairs:
+        for side, other in (sorted(pair), sorted(pair, reverse=True)):
+            for z, w in combinations(sorted(around[side] - {other}), 2):
+                strongest = max(found.shared(other, z), found.shared(other, w))
+                key = tuple(sorted((other, z, w)))
+                if strongest > 0 and key not in connected:
+                    others[key] = max(others.get(key, 0.0), strongest)
+    return [*_strongest(connected), *_strongest(others)]
+
+
+def _strongest(weighed: Mapping[tuple[str, ...], float]) -> list[tuple[str, ...]]:
+    return sorted(weighed, key=lambda s: (-weighed[s], s))
+
+
+def components(measurements: Sequence[Measurement], domain: Domain) -> Components:
+    """Combine all that was released."""
+    found: list[tuple[tuple[str, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]], float]] = []
+    for measured in measurements:
+        variance = measured.mechanism.variance
+        for i, (columns, values) in enumerate(zip(measured.statistic.sets, measured.values, strict=True)):
+            if isinstance(measured.statistic, Counts):
+                found += taken_apart(columns, values.astype(np.float64), variance)
+            else:
+                scaled = values.astype(np.float64)
+                for axis, size in enumerate(domain.shape(columns)):
+                    j = np.arange(1, size)
+                    scaled = scaled / np.sqrt(j * (j + 1)).reshape(
+                        [-1 if k == axis else 1 for k in range(len(columns))]
+                    )
+                found.append((columns, scaled, variance / measured.statistic.weights[i]))
+    law: Law = "laplace" if any(isinstance(m.mechanism, DiscreteLaplace) for m in measurements) else "gaussian"
+    sizes = {column: domain.size(column) for column in domain}
+    return Components(domain.rows, sizes, pool(found), law)
