@@ -13,6 +13,7 @@ from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals, plan, recipe_for, search
 from discreet.room import Room
 from discreet.search.pc import Progress
+from discreet.settling import settle
 from discreet.tables.load import load
 
 DELTA = 1e-6
@@ -55,9 +56,9 @@ def discover(
     InputError
         If something handed in does not fit. Nothing was spent.
     """
-    recipe = recipe_for(method, domain)
+    recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
-    plan(domain, knowledge)
+    plan(domain.widest(), knowledge)
     budget = Budget(epsilon=epsilon, delta=delta)
     _tell(progress, "reading and encoding the table")
     room = Room(load(data, domain), domain, budget)
@@ -71,8 +72,11 @@ def discover_in(
     knowledge: Knowledge = NOTHING_KNOWN,
     progress: Progress | None = None,
 ) -> Discovery:
-    """Find a causal graph with all that is left of a room's budget."""
-    statistic = plan(room.domain, knowledge)
+    """Find a causal graph with all that is left of a room's budget.
+
+    If bins wait for their quantiles, these are bought first, for a tenth of it.
+    """
+    statistic = plan(room.domain.widest(), knowledge)
     budget = room.budget
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
@@ -80,6 +84,7 @@ def discover_in(
     private = True
     if statistic is not None:
         check_alpha(recipe.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
+        room, _ = settle(room, progress=progress)
         mechanism = additive_for(budget.currency, budget.left, statistic.sensitivity(room.domain))
         _tell(progress, f"measuring {statistic.name} with {mechanism.name}")
         release = room.release(statistic, mechanism)

@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING
 
 from discreet.arrays import IntArray
 from discreet.errors import SettingError
+from discreet.mechanisms.scales import at_least, check_scale, root_at_least
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Cost
 from discreet.statistics import Sensitivity
 
 if TYPE_CHECKING:
     from discreet.privacy.noise import Noise
-
-MAX_SCALE = 2.0**40
-"""Noise beyond this drowns anything countable, and sums of it must fit in 64 bits."""
-
-
-def _check_scale(scale: float, what: str) -> None:
-    if not (math.isfinite(scale) and 0 < scale <= MAX_SCALE):
-        raise SettingError(f"{what}: the noise would drown everything; raise epsilon or ask for less")
 
 
 @dataclass(frozen=True)
@@ -41,7 +34,7 @@ class RoundedGaussian:
     sigma: float
 
     def __post_init__(self) -> None:
-        _check_scale(self.sigma, "sigma")
+        check_scale(self.sigma, "sigma")
 
     @property
     def name(self) -> str:
@@ -79,7 +72,7 @@ class DiscreteGaussian:
     sigma: float
 
     def __post_init__(self) -> None:
-        _check_scale(self.sigma, "sigma")
+        check_scale(self.sigma, "sigma")
 
     @property
     def name(self) -> str:
@@ -116,7 +109,7 @@ class DiscreteLaplace:
     scale: float
 
     def __post_init__(self) -> None:
-        _check_scale(self.scale, "scale")
+        check_scale(self.scale, "scale")
 
     @property
     def name(self) -> str:
@@ -147,23 +140,7 @@ def additive_for(currency: Currency, amount: Fraction, sensitivity: Sensitivity)
     if amount <= 0:
         raise SettingError("budget: nothing is left for this release")
     if currency is Currency.PURE:
-        return DiscreteLaplace(_at_least(sensitivity.l1 / amount))
+        return DiscreteLaplace(at_least(sensitivity.l1 / amount))
     if currency is Currency.ZCDP:
-        return DiscreteGaussian(_root_at_least(sensitivity.l2_squared / (2 * amount)))
-    return RoundedGaussian(_root_at_least(sensitivity.l2_squared / amount))
-
-
-def _at_least(number: Fraction) -> float:
-    """Return a float that is no smaller than a fraction."""
-    rounded = float(number)
-    while Fraction(rounded) < number:
-        rounded = math.nextafter(rounded, math.inf)
-    return rounded
-
-
-def _root_at_least(square: Fraction) -> float:
-    """Return a float whose square is no smaller than a fraction."""
-    root = math.sqrt(_at_least(square))
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+        return DiscreteGaussian(root_at_least(sensitivity.l2_squared / (2 * amount)))
+    return RoundedGaussian(root_at_least(sensitivity.l2_squared / amount))

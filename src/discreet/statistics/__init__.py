@@ -15,11 +15,13 @@ from discreet.tables import Table
 class Sensitivity:
     """How far substituting one row can move an integer-valued statistic.
 
-    ``l1`` bounds the sum of absolute changes, ``l2_squared`` the sum of squared ones; both are exact numbers.
+    ``l1`` bounds the sum of absolute changes, ``l2_squared`` the sum of squared ones, and ``largest`` the largest
+    absolute change of a coordinate, where that is stated; all are exact numbers.
     """
 
     l1: Fraction
     l2_squared: Fraction
+    largest: Fraction | None = None
 
 
 class Statistic(Protocol):
