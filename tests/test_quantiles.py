@@ -8,11 +8,14 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
+from discreet.cli import main
 from discreet.domain import STEPS, Categorical, Domain, Numeric
 from discreet.errors import DomainError, RoomError, SettingError
 from discreet.privacy.accounting import Currency
@@ -307,6 +310,19 @@ def test_discover_with_bins_at_quantiles(delta, currency, tmp_path):
     assert again.domain == found.domain
     assert dc.search_again(again).graph == found.graph
     dc.search_again(again, max_order=0)
+
+
+def test_the_command_line(tmp_path):
+    data, domain = skewed(3_000)
+    pd.DataFrame(data).to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "domain.yaml").write_text(domain.to_yaml(), encoding="utf-8")
+    files = [str(tmp_path / "rows.csv"), "--domain", str(tmp_path / "domain.yaml")]
+    assert CliRunner().invoke(main, ["domain", "check", *files]).exit_code == 0
+    ran = CliRunner().invoke(main, ["discover", *files, "--epsilon", "1", "--out", str(tmp_path / "out")])
+    assert ran.exit_code == 0
+    assert "quantiles for 6 bins" in ran.stderr
+    again = CliRunner().invoke(main, ["discover", str(tmp_path / "out" / "release.json"), "--max-order", "0"])
+    assert again.exit_code == 0
 
 
 def test_what_cannot_work_is_refused_before_anything_is_spent():

@@ -149,7 +149,7 @@ def discover(
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     domain = Domain.from_yaml(Path(domain_file))
-    recipe = recipe_for(method, domain)
+    recipe = recipe_for(method, domain.widest())
     if max_order is not None:
         recipe = replace(recipe, max_order=max_order)
     if alpha is not None:

@@ -86,9 +86,9 @@ def _step(clipped: str, low: float, span: float) -> str:
         return f"({_literal(low)} + {_literal(span)} * ({step}) / CAST({STEPS} AS DOUBLE))"
 
     guess = f"least(floor(({clipped} - {_literal(low)}) / {_literal(span)} * {STEPS}), {STEPS - 1})"
-    up = f"CASE WHEN {guess} < {STEPS - 1} AND {clipped} >= {edge(guess + ' + 1')} THEN 1 ELSE 0 END"
-    down = f"CASE WHEN {clipped} < {edge(guess)} THEN 1 ELSE 0 END"
-    return f"CAST({guess} + ({up}) - ({down}) AS INTEGER)"
+    up = f"CAST({clipped} >= {edge(guess + ' + 1')} AND {guess} < {STEPS - 1} AS INTEGER)"
+    down = f"CAST({clipped} < {edge(guess)} AS INTEGER)"
+    return f"CAST({guess} + {up} - {down} AS INTEGER)"
 
 
 def _literal(number: float, kind: str = "DOUBLE") -> str:
