@@ -19,7 +19,7 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 
 ROWS = {"discreet.room", "discreet.tables.memory", "discreet.tables.source", "discreet.tables.load"}
 ROWS |= {"discreet.tables.counting", "discreet.tables.encode", "discreet.tables.frames", "discreet.tables.header"}
-ROWS |= {"discreet.discovering", "discreet.drafting"}
+ROWS |= {"discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.tables.coarse"}
 AFTER = ("discreet.oracles", "discreet.search", "discreet.graph", "discreet.discovery", "discreet.report")
 AFTER += ("discreet.interop", "discreet.release", "discreet.recipes", "discreet.planning", "discreet.knowledge")
 AFTER += ("discreet.confidence",)
@@ -29,7 +29,8 @@ MAY_IMPORT = {
     "discreet.sealed": ("errors",),
     "discreet.arrays": (),
     "discreet.declaration": ("errors",),
-    "discreet.domain": ("errors", "declaration"),
+    "discreet.columns": ("errors", "declaration"),
+    "discreet.domain": ("errors", "declaration", "columns"),
     "discreet.knowledge": ("errors", "declaration"),
     "discreet.graph": ("errors",),
     "discreet.tables": ("arrays", "errors", "declaration", "domain", "sealed", "tables"),
@@ -120,10 +121,15 @@ def test_only_noise_draws_from_entropy():
     assert users == {"discreet.privacy.noise"}
 
 
+def test_choices_are_drawn_with_the_bits_of_noise():
+    users = {n for n, tree in TREES.items() if any(c.endswith("invert_choice") for c in calls(tree))}
+    assert users == {"discreet.privacy.noise", "discreet.testing"}
+
+
 def test_only_mechanisms_and_tests_ask_for_noise():
-    draws = (".rounded_gaussian", ".discrete_gaussian", ".discrete_laplace")
+    draws = (".rounded_gaussian", ".discrete_gaussian", ".discrete_laplace", ".exponential_choices")
     callers = {n for n, tree in TREES.items() if any(c.endswith(draws) for c in calls(tree))}
-    assert callers == {"discreet.mechanisms.additive"}
+    assert callers == {"discreet.mechanisms.additive", "discreet.mechanisms.selection"}
 
 
 def test_nobody_imports_the_predictable_noise():

@@ -152,7 +152,7 @@ def discover(
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     domain = Domain.from_yaml(Path(domain_file))
-    recipe = recipe_for(method, domain)
+    recipe = recipe_for(method, domain.widest())
     chosen = {"max_order": max_order, "search": search, "alpha": alpha}
     recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})  # type: ignore[arg-type]
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN

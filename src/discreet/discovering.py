@@ -17,6 +17,7 @@ from discreet.recipes import Marginals, first_look, recipe_for, search
 from discreet.release import Release
 from discreet.room import Room
 from discreet.search.pc import Progress
+from discreet.settling import settle
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 from discreet.tables.load import load
@@ -61,10 +62,10 @@ def discover(
     InputError
         If something handed in does not fit. Nothing was spent.
     """
-    recipe = recipe_for(method, domain)
+    recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
     budget = Budget(epsilon=epsilon, delta=delta)
-    plan(domain, knowledge, budget.currency)
+    plan(domain.widest(), knowledge, budget.currency)
     _tell(progress, "reading and encoding the table")
     room = Room(load(data, domain), domain, budget)
     return discover_in(room, recipe, knowledge=knowledge, progress=progress)
@@ -77,14 +78,20 @@ def discover_in(
     knowledge: Knowledge = NOTHING_KNOWN,
     progress: Progress | None = None,
 ) -> Discovery:
-    """Find a causal graph with all that is left of a room's budget."""
-    budget, domain = room.budget, room.domain
-    statistic = plan(domain, knowledge, budget.currency)
+    """Find a causal graph with all that is left of a room's budget.
+
+    If bins wait for their quantiles, these are bought first, for a tenth of it.
+    """
+    budget = room.budget
+    statistic = plan(room.domain.widest(), knowledge, budget.currency)
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
     check_alpha(recipe.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
     measurements: list[Measurement] = []
     earlier, private = None, True
+    if statistic is not None:
+        room, _ = settle(room, progress=progress)
+    domain = room.domain
     if statistic is not None:
         first = _measure(room, statistic, budget.left * FIRST, progress)
         measurements.append(Measurement.of(first, domain))

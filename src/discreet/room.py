@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from discreet.arrays import IntArray
@@ -15,7 +15,8 @@ from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release import Release
 from discreet.sealed import Sealed
 from discreet.statistics import Statistic
-from discreet.tables import Table
+from discreet.tables import Recodable, Table
+from discreet.tables.coarse import coarsened
 
 S = TypeVar("S", bound=Statistic)
 
@@ -60,7 +61,7 @@ class Room(Sealed):
         stamped as not private.
     """
 
-    def __init__(self, table: Table, domain: Domain, budget: Budget, *, noise: Noise | None = None) -> None:
+    def __init__(self, table: Recodable, domain: Domain, budget: Budget, *, noise: Noise | None = None) -> None:
         if table.rows != domain.rows:
             raise RoomError("rows: the table does not have the declared number of rows")
         check_guarantee(budget.epsilon, budget.delta, domain.rows)
@@ -88,6 +89,14 @@ class Room(Sealed):
         if blurred is None:
             raise RoomError(f"{statistic.name} failed; its charge stays booked")
         return Release(statistic, mechanism, blurred, price, self._noise.private)
+
+    def settled(self, edges: Mapping[str, Sequence[float]]) -> Room:
+        """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.
+
+        Edges come from a release or are public otherwise; the domain refuses those that are not on its grid.
+        """
+        domain = self.domain.settled(edges)
+        return Room(coarsened(self._table, self.domain, domain), domain, self.budget, noise=self._noise)
 
     def _blurred(self, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
         """Evaluate and blur; None if that failed. The exact value lives in this frame only, which never raises."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import IntArray
+from discreet.privacy.choosing import invert_choice
 from discreet.privacy.noise import invert_rounded_gaussian
 
 
@@ -22,7 +23,7 @@ class SeededNoise:
     def rounded_gaussian(self, sigma: float, size: int) -> IntArray:
         """Draw by the same inversion as the private source."""
         words = self._rng.integers(0, 1 << 64, size=size, dtype=np.uint64)
-        return invert_rounded_gaussian(sigma, words, lambda bits: int.from_bytes(self._rng.bytes(bits // 8)))
+        return invert_rounded_gaussian(sigma, words, self._bits)
 
     def discrete_gaussian(self, sigma: float, size: int) -> IntArray:
         """Draw from the discrete Gaussian by its table of probabilities."""
@@ -34,3 +35,10 @@ class SeededNoise:
         """Draw from the discrete Laplace as the difference of two geometric variables."""
         p = -np.expm1(-1 / scale)
         return self._rng.geometric(p, size) - self._rng.geometric(p, size)
+
+    def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
+        """Draw by the same inversion as the private source."""
+        return np.array([invert_choice(row, scale, self._bits) for row in utilities.tolist()], dtype=np.int64)
+
+    def _bits(self, bits: int) -> int:
+        return int.from_bytes(self._rng.bytes(bits // 8))

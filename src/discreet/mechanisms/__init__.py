@@ -20,15 +20,10 @@ class Mechanism(Protocol):
         """What it is, with its parameters. Public."""
         ...
 
-    @property
-    def variance(self) -> float:
-        """Variance of the noise on one cell. Public."""
-        ...
-
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return what one use costs."""
         ...
 
     def blur(self, exact: IntArray, noise: Noise) -> IntArray:
-        """Add noise."""
+        """Add noise, or choose by it."""
         ...

@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING
 
 from discreet.arrays import IntArray
 from discreet.errors import SettingError
+from discreet.mechanisms.scales import at_least, check_scale, root_at_least
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Cost
 from discreet.statistics import Sensitivity
 
 if TYPE_CHECKING:
     from discreet.privacy.noise import Noise
-
-MAX_SCALE = 2.0**40
-"""Noise beyond this drowns anything countable, and sums of it must fit in 64 bits."""
-
-
-def _check_scale(scale: float, what: str) -> None:
-    if not (math.isfinite(scale) and 0 < scale <= MAX_SCALE):
-        raise SettingError(f"{what}: the noise would drown everything; raise epsilon or ask for less")
 
 
 def _plain(sensitivity: Sensitivity) -> Sensitivity:
@@ -48,7 +41,7 @@ class RoundedGaussian:
     sigma: float
 
     def __post_init__(self) -> None:
-        _check_scale(self.sigma, "sigma")
+        check_scale(self.sigma, "sigma")
 
     @property
     def name(self) -> str:
@@ -90,11 +83,11 @@ class ShapedGaussian:
     squares: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        _check_scale(self.sigma, "sigma")
+        check_scale(self.sigma, "sigma")
         if any(square <= 0 for square in self.squares):
             raise SettingError("squares: scales are positive")
         for square in {float(square) for square in self.squares}:
-            _check_scale(self.sigma * math.sqrt(square), "sigma")
+            check_scale(self.sigma * math.sqrt(square), "sigma")
 
     @property
     def name(self) -> str:
@@ -122,7 +115,7 @@ class ShapedGaussian:
             places.setdefault(square, []).append(j)
         blurred = exact.copy()
         for square, where in places.items():
-            deviation = _root_at_least(Fraction(self.sigma) ** 2 * square)
+            deviation = root_at_least(Fraction(self.sigma) ** 2 * square)
             blurred[where] += noise.rounded_gaussian(deviation, len(where))
         return blurred
 
@@ -143,7 +136,7 @@ class DiscreteGaussian:
     sigma: float
 
     def __post_init__(self) -> None:
-        _check_scale(self.sigma, "sigma")
+        check_scale(self.sigma, "sigma")
 
     @property
     def name(self) -> str:
@@ -180,7 +173,7 @@ class DiscreteLaplace:
     scale: float
 
     def __post_init__(self) -> None:
-        _check_scale(self.scale, "scale")
+        check_scale(self.scale, "scale")
 
     @property
     def name(self) -> str:
@@ -214,25 +207,9 @@ def additive_for(currency: Currency, amount: Fraction, sensitivity: Sensitivity)
         if currency is Currency.PURE:
             raise SettingError("budget: shaped Gaussian noise cannot keep a pure promise (delta 0)")
         mu_squared = amount if currency is Currency.GDP else 2 * amount
-        return ShapedGaussian(_root_at_least(sensitivity.l2_squared / mu_squared), sensitivity.squares)
+        return ShapedGaussian(root_at_least(sensitivity.l2_squared / mu_squared), sensitivity.squares)
     if currency is Currency.PURE:
-        return DiscreteLaplace(_at_least(sensitivity.l1 / amount))
+        return DiscreteLaplace(at_least(sensitivity.l1 / amount))
     if currency is Currency.ZCDP:
-        return DiscreteGaussian(_root_at_least(sensitivity.l2_squared / (2 * amount)))
-    return RoundedGaussian(_root_at_least(sensitivity.l2_squared / amount))
-
-
-def _at_least(number: Fraction) -> float:
-    """Return a float that is no smaller than a fraction."""
-    rounded = float(number)
-    while Fraction(rounded) < number:
-        rounded = math.nextafter(rounded, math.inf)
-    return rounded
-
-
-def _root_at_least(square: Fraction) -> float:
-    """Return a float whose square is no smaller than a fraction."""
-    root = math.sqrt(_at_least(square))
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+        return DiscreteGaussian(root_at_least(sensitivity.l2_squared / (2 * amount)))
+    return RoundedGaussian(root_at_least(sensitivity.l2_squared / amount))

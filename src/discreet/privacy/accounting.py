@@ -25,6 +25,9 @@ STEPS = 200
 
 MAX_EPSILON = 100_000
 
+MAX_RANGE = 10**7
+"""Bounded range beyond which a choice has no cost worth the name."""
+
 
 class Currency(Enum):
     """In what costs add up. Fixed before a run, never switched during it."""
@@ -78,6 +81,40 @@ def rho_of(epsilon: float, delta: float) -> float:
     delta; the best one is searched in floats and the inequality certified for it.
     """
     return _largest(lambda rho: _certainly_below(_zcdp_delta(rho, epsilon), delta), "epsilon, delta")
+
+
+def mu_of_range(epsilon: Fraction) -> float:
+    """Return the smallest float mu such that a mechanism of bounded range epsilon is certainly mu-GDP.
+
+    Proof
+    -----
+    ``accounting.md``: it is mu-GDP as soon as ``Phi(-mu/2) <= 1 / (1 + e^(epsilon/2))``, which is certified.
+    """
+    if epsilon > MAX_RANGE:
+        raise SettingError("epsilon: so large that it would promise nothing")
+    if not epsilon:
+        return 0.0
+    with ctx.workprec(PRECISION):
+        tail = 1 / (1 + (arb(epsilon.numerator) / arb(2 * epsilon.denominator)).exp())
+        low, high = 0.0, 1.0
+        while not _two_sided_tail(high) <= 2 * tail:
+            low, high = high, 2 * high
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if _two_sided_tail(middle) <= 2 * tail else (middle, high)
+    return high
+
+
+def range_of_mu(mu: float) -> float:
+    """Return a bounded range that costs about mu, a little below the exact one: a place to start from."""
+    with ctx.workprec(PRECISION):
+        tail = _two_sided_tail(mu)
+        return math.nextafter(float((2 * ((2 - tail) / tail).log()).lower()), 0)
+
+
+def _two_sided_tail(mu: float) -> arb:
+    """Return an enclosure of 2 Phi(-mu/2)."""
+    return (arb(mu) / (2 * arb(2).sqrt())).erfc()
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:

@@ -1,6 +1,7 @@
 """The only place that draws privacy noise: exact samplers fed by the operating system's entropy.
 
-The rounded Gaussian is ours (proof: ``noise.md``); discrete Laplace and discrete Gaussian are OpenDP's.
+The rounded Gaussian and the exponential choice are ours (proofs: ``noise.md``, ``choosing.md``); discrete Laplace and
+discrete Gaussian are OpenDP's.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from flint import arb, ctx
 
 from discreet.arrays import IntArray
+from discreet.privacy.choosing import invert_choice
 
 Words = npt.NDArray[np.uint64]
 WORD = 64
@@ -39,6 +41,10 @@ class Noise(Protocol):
 
     def discrete_laplace(self, scale: float, size: int) -> IntArray:
         """Independent draws with probability proportional to exp(-|k| / scale)."""
+        ...
+
+    def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
+        """One index a row of a matrix, independent, with probability proportional to exp(utility / scale)."""
         ...
 
 
@@ -68,6 +74,10 @@ class ExactNoise:
         from opendp.metrics import l1_distance
 
         return _opendp_draws(make_laplace, l1_distance(T="i64"), scale, size)
+
+    def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
+        """One index a row of a matrix, with probability proportional to exp(utility / scale), exactly."""
+        return np.array([invert_choice(row, scale, secrets.randbits) for row in utilities.tolist()], dtype=np.int64)
 
 
 def _opendp_draws(make: Callable[..., Any], metric: object, scale: float, size: int) -> IntArray:

@@ -58,7 +58,9 @@ class Counts:
         """Return 2K in L1 and 2K in squared L2."""
         for column in self.columns:
             if not domain[column].tabulable:
-                raise SettingError(f"column {column!r} is numeric: declare `bins` to count it")
+                raise SettingError(
+                    f"column {column!r} is numeric: declare `bins` to count it, and settle those at quantiles"
+                )
         if self.cells(domain) > MAX_CELLS:
             raise SettingError(f"counts: more than {MAX_CELLS:,} cells; declare fewer categories or bins")
         moved = Fraction(2 * len(self.sets))

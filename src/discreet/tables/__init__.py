@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from discreet.arrays import IntArray
@@ -25,4 +25,12 @@ class Table(Protocol):
 
     def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
         """Sums over all rows of the product of one or two columns' codes."""
+        ...
+
+
+class Recodable(Table, Protocol):
+    """A table that can be encoded anew, row by row: what the room holds. Statistics see a plain table."""
+
+    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> Recodable:
+        """Return the same rows with each code of the named columns replaced by its place."""
         ...

@@ -34,6 +34,12 @@ def narrowest(levels: int) -> Code:
     return np.uint8 if levels <= 1 << 8 else np.uint16 if levels <= 1 << 16 else np.uint32
 
 
+def recode(codes: Codes, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> Codes:
+    """Replace each code of the named columns by its place, row by row."""
+    narrow: Codes = {column: place.astype(narrowest(sizes[column])) for column, place in places.items()}
+    return {column: narrow[column][array] if column in narrow else array for column, array in codes.items()}
+
+
 def count(codes: Codes, sizes: Mapping[str, int], sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
     """Return the contingency table of each set of columns."""
     by_bits = {s for s in sets if len(s) == 2 and max(sizes[c] for c in s) <= MAX_BIT_LEVELS}

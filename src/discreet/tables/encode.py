@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.declaration import parse_number
-from discreet.domain import GRID, Categorical, Column, Numeric
+from discreet.domain import GRID, STEPS, Categorical, Column, Numeric
 from discreet.errors import DomainError
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM")
@@ -69,12 +69,26 @@ def _bin(value: str, column: Numeric) -> str:
     """Clip to the bounds, then find the bin; the last bin includes the upper bound."""
     low, high = column.bounds
     clipped = f"least(greatest({value}, {_literal(low)}), {_literal(high)})"
+    if not column.settled:
+        return _step(clipped, low, high - low)
     if column.bins is not None:
         inner = column.edges[1:-1]
         cases = " ".join(f"WHEN {clipped} < {_literal(edge)} THEN {i}" for i, edge in enumerate(inner))
         return f"(CASE {cases} ELSE {len(inner)} END)" if cases else "0"
     share = f"({clipped} - {_literal(low)}) / {_literal(high - low)}"
     return f"CAST(least(floor({share} * {GRID}), {GRID - 1}) AS INTEGER)"
+
+
+def _step(clipped: str, low: float, span: float) -> str:
+    """Find the step of the fine grid: guess by a division, then compare with the very edges the domain declares."""
+
+    def edge(step: str) -> str:
+        return f"({_literal(low)} + {_literal(span)} * ({step}) / CAST({STEPS} AS DOUBLE))"
+
+    guess = f"least(floor(({clipped} - {_literal(low)}) / {_literal(span)} * {STEPS}), {STEPS - 1})"
+    up = f"CAST({clipped} >= {edge(guess + ' + 1')} AND {guess} < {STEPS - 1} AS INTEGER)"
+    down = f"CAST({clipped} < {edge(guess)} AS INTEGER)"
+    return f"CAST({guess} + {up} - {down} AS INTEGER)"
 
 
 def _literal(number: float, kind: str = "DOUBLE") -> str:

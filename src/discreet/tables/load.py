@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.sealed import Sealed
-from discreet.tables import Table
-from discreet.tables.counting import count, narrowest
+from discreet.tables import Recodable
+from discreet.tables.counting import Codes, count, narrowest, recode
 from discreet.tables.memory import MemoryTable
 from discreet.tables.source import Misfit, Source, open_source, refuse_misfits
 
@@ -24,8 +24,10 @@ class StreamTable(Sealed):
 
     def __init__(self, source: Source, domain: Domain) -> None:
         self._source = source
+        self._domain = domain
         self._sql = source.encoded_sql(domain)
-        self._sizes = {column: domain.size(column) for column in domain}
+        self._sizes: Mapping[str, int] = {column: domain.size(column) for column in domain}
+        self._places: Mapping[str, IntArray] = {}
 
     @property
     def rows(self) -> int:
@@ -35,7 +37,7 @@ class StreamTable(Sealed):
     def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
         """Contingency tables over sets of columns, from one pass."""
         totals: list[IntArray] = []
-        for batch in self._source.batches(self._sql, BATCH):
+        for batch in self._batches():
             part = count(batch, self._sizes, sets)
             totals = [a + b for a, b in zip(totals, part, strict=True)] if totals else part
         return totals
@@ -43,13 +45,27 @@ class StreamTable(Sealed):
     def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
         """Sums of products of one or two columns' codes, from one pass."""
         totals = [0] * len(sets)
-        for batch in self._source.batches(self._sql, BATCH):
+        for batch in self._batches():
             part = MemoryTable(batch, self._sizes).sums(sets)
             totals = [a + b for a, b in zip(totals, part, strict=True)]
         return totals
 
+    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> StreamTable:
+        """Return the same rows with each code of the named columns replaced by its place."""
+        table = StreamTable(self._source, self._domain)
+        table._sizes = dict(sizes)
+        table._places = {
+            **self._places,
+            **{c: p[self._places[c]] if c in self._places else p for c, p in places.items()},
+        }
+        return table
 
-def load(data: object, domain: Domain) -> Table:
+    def _batches(self) -> Iterator[Codes]:
+        for batch in self._source.batches(self._sql, BATCH):
+            yield recode(batch, self._places, self._sizes)
+
+
+def load(data: object, domain: Domain) -> Recodable:
     """Open, check and encode a table.
 
     Raises

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.sealed import Sealed
-from discreet.tables.counting import Codes, count
+from discreet.tables.counting import Codes, count, recode
 
 
 class MemoryTable(Sealed):
@@ -38,6 +38,10 @@ class MemoryTable(Sealed):
     def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
         """Sums of products of one or two columns' codes, exactly."""
         return [self._sum(columns) for columns in sets]
+
+    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
+        """Return the same rows with each code of the named columns replaced by its place."""
+        return MemoryTable(recode(self._codes, places, sizes), sizes)
 
     def _sum(self, columns: tuple[str, ...]) -> int:
         product = self._codes[columns[0]].astype(np.int64)
