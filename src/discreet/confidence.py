@@ -25,10 +25,10 @@ from discreet.search.sieve import NONE, Bar, Sieved, Triple
 EDGE_DRAWS = 200
 MARK_DRAWS = 24
 
-EDGE_CURVE = (0.0, 1.0, 0.5)
+EDGE_CURVE = (0.119, 0.168, 0.845)
 """Weight of a constant, of how often the edge stays (log odds), and of the logarithm of its weakest evidence."""
 
-MARK_CURVE = (0.0, 1.0, 0.5)
+MARK_CURVE = (-1.248, 0.394, 0.57)
 """Weight of a constant, of how often the arrowhead comes out again (log odds), and of the edge's own log odds."""
 
 LEAST, MOST = 0.01, 0.99
@@ -53,7 +53,7 @@ def confidences(
         edge = _curve(EDGE_CURVE, edges[pair])
         arrow = None
         if pair not in graph.undirected:
-            arrow = min(_curve(MARK_CURVE, (marks[pair], _log_odds(edge))), edge)
+            arrow = min(_curve(MARK_CURVE, (marks[pair], _log_odds(_stated(edge)))), edge)
         result[pair] = Confidence(_stated(edge), None if arrow is None else _stated(arrow))
     return result
 

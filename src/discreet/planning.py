@@ -57,12 +57,14 @@ def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | I
                 f"columns {a!r} and {b!r} have {domain.size(a)} and {domain.size(b)} levels, too many for one table: "
                 "declare fewer categories or bins"
             )
-    statistic: Counts | Interactions = Counts(pairs)
+    tables = Counts(pairs)
     if currency is not Currency.PURE:
         singles = tuple((c,) for c in sorted({c for pair in pairs for c in pair}))
-        statistic = Interactions((*singles, *pairs), (SINGLES,) * len(singles) + (1,) * len(pairs))
-    statistic.sensitivity(domain)  # refuses what cannot be counted before anything is read
-    return statistic
+        interactions = Interactions((*singles, *pairs), (SINGLES,) * len(singles) + (1,) * len(pairs))
+        interactions.check(domain)  # refuses what cannot be counted before anything is read
+        return interactions
+    tables.sensitivity(domain)
+    return tables
 
 
 def plan_second(found: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:

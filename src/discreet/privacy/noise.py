@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
+from scipy.special import ndtri
 
 from discreet.arrays import IntArray
 from discreet.privacy.choosing import invert_choice
@@ -109,12 +110,14 @@ def invert_rounded_gaussian(sigma: float, words: Words, more: RandomBits) -> Int
     -----
     ``noise.md``.
     """
-    points, lows, highs, stride = _threshold_table(sigma, len(words))
+    if 2 * TAIL * sigma > 4 * len(words):  # a table would be larger than it is worth
+        return _one_by_one(sigma, words, more)
+    points, lows, highs = _threshold_table(sigma)
     drawn = np.zeros(len(words), dtype=np.int64)
     # i = how many thresholds certainly lie at or below U; settled if the next one certainly lies above.
     i = np.searchsorted(highs, words, side="right")
     following = np.minimum(i, len(points) - 1)
-    settled = (i > 0) & (i < len(points)) & (words < lows[following]) & (stride == 1)
+    settled = (i > 0) & (i < len(points)) & (words < lows[following])
     drawn[settled] = points[following[settled]]
     for j in np.flatnonzero(~settled):
         low, high = points[max(int(i[j]) - 1, 0)], points[following[j]]
@@ -122,18 +125,25 @@ def invert_rounded_gaussian(sigma: float, words: Words, more: RandomBits) -> Int
     return drawn
 
 
-def _threshold_table(sigma: float, size: int) -> tuple[IntArray, Words, Words, int]:
-    """Return integers, certified bounds on their thresholds as 64-bit words, and the step between them."""
+def _one_by_one(sigma: float, words: Words, more: RandomBits) -> IntArray:
+    """Start from the inverse in floating point, which is only a guess, and let certified thresholds decide."""
+    middle = (words.astype(np.float64) + 0.5) / 2.0**WORD
+    guessed = np.rint(np.clip(sigma * ndtri(middle), -TAIL * sigma, TAIL * sigma)).astype(np.int64)
+    found = [_refine(int(w), sigma, more, (int(k) - 1, int(k))) for w, k in zip(words, guessed, strict=True)]
+    return np.array(found, dtype=np.int64)
+
+
+def _threshold_table(sigma: float) -> tuple[IntArray, Words, Words]:
+    """Return integers, and certified bounds on their thresholds as 64-bit words."""
     reach = int(TAIL * sigma) + 1
-    stride = max(1, -(-2 * reach // max(1 << 6, 2 * size)))
-    bounds = {k: _threshold(k, sigma, WORD) for k in range(-reach, reach + stride, stride)}
+    bounds = {k: _threshold(k, sigma, WORD) for k in range(-reach, reach + 1)}
     fitting = {k: bound for k, bound in bounds.items() if bound[1] < 1 << WORD}
     lows = np.array([low for low, _ in fitting.values()], dtype=np.uint64)
     highs = np.array([high for _, high in fitting.values()], dtype=np.uint64)
     # Thresholds rise with k, so the running maximum of upper bounds (and minimum of lower ones) bounds them too.
     highs = np.maximum.accumulate(highs)
     lows = np.minimum.accumulate(lows[::-1])[::-1]
-    return np.array(list(fitting), dtype=np.int64), lows, highs, stride
+    return np.array(list(fitting), dtype=np.int64), lows, highs
 
 
 def _threshold(k: int, sigma: float, bits: int) -> tuple[int, int]:

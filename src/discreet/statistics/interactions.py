@@ -81,13 +81,17 @@ class Interactions:
         """The columns it sees."""
         return tuple(dict.fromkeys(c for s in self.sets for c in s))
 
-    def sensitivity(self, domain: Domain) -> Sensitivity:
-        """Return the squared L2 norm of the largest change, in weighted orthonormal contrasts."""
+    def check(self, domain: Domain) -> None:
+        """Refuse what cannot be counted."""
         for column in self.columns:
             if not domain[column].tabulable:
                 raise SettingError(f"column {column!r} is numeric: declare `bins` to count it")
         if sum(prod(domain.shape(s)) for s in self.sets) > MAX_CELLS:
             raise SettingError(f"interactions: more than {MAX_CELLS:,} cells; declare fewer categories or bins")
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return the squared L2 norm of the largest change, in weighted orthonormal contrasts."""
+        self.check(domain)
         squared = largest_change(
             {s: domain.shape(s) for s in self.sets}, dict(zip(self.sets, self.weights, strict=True))
         )
@@ -99,8 +103,7 @@ class Interactions:
         """Return the square of every contrast's length, divided by its set's weight."""
         found: list[Fraction] = []
         for columns, weight in zip(self.sets, self.weights, strict=True):
-            steps = [range(1, size) for size in domain.shape(columns)]
-            found += [Fraction(prod(j * (j + 1) for j in js), weight) for js in product(*steps)]
+            found += _squares(domain.shape(columns), weight)
         return tuple(found)
 
     def evaluate(self, table: Table) -> IntArray:
@@ -119,6 +122,12 @@ class Interactions:
         ends = np.cumsum([prod(shape) for shape in shapes])
         parts = np.split(vector, ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+@cache
+def _squares(shape: tuple[int, ...], weight: int) -> tuple[Fraction, ...]:
+    steps = product(*(range(1, size) for size in shape))
+    return tuple(Fraction(prod(j * (j + 1) for j in js), weight) for js in steps)
 
 
 Sizes = dict[tuple[str, ...], tuple[int, ...]]

@@ -116,8 +116,10 @@ def _of_columns(columns: dict[str, npt.NDArray[Any]], domain: Domain | None) -> 
 
 def _plain(name: str, column: npt.NDArray[Any], declared: Column | None) -> npt.NDArray[Any]:
     """Return a column of a type DuckDB knows."""
-    if column.dtype.kind in "OU":
-        return _texts(column.astype(object), declared)
+    if column.dtype.kind == "U":
+        return column.astype(object)
+    if column.dtype.kind == "O":
+        return _texts(column, declared)
     if column.dtype == np.dtype("datetime64[D]"):
         texts = np.datetime_as_string(column).astype(object)
         texts[np.isnat(column)] = None

@@ -1,0 +1,44 @@
+"""Experiments: what the methods reach, measured again on networks whose graph is known. One file an experiment."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+from discreet.errors import OutputError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterable[Result]:
+    """Yield the result of every task, in order; several processes if asked for."""
+    if jobs <= 1:
+        yield from map(work, tasks)
+        return
+    with get_context("spawn").Pool(jobs) as workers:
+        yield from workers.imap(work, tasks)
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows with the columns of the first one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError:
+        raise OutputError(f"{path.name!r} cannot be written") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError:
+        raise OutputError(f"{path.name!r} cannot be written") from None

@@ -1,0 +1,96 @@
+"""Are confidences right? Networks drawn at random, some to fit the curves on and others to check them on.
+
+``discreet experiment calibration`` checks. ``benchmarks/fit_confidence.py`` fits, on other networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.arrays import FloatArray
+from discreet.discovering import discover_in
+from discreet.experiments.chart import Axis, line_chart
+from discreet.networks.drawn import draw_network
+from discreet.privacy.budget import Budget
+from discreet.recipes import Marginals
+from discreet.room import Room
+from discreet.search.orient import cpdag
+from discreet.tables.memory import MemoryTable
+
+ROWS = (5_000, 20_000, 100_000)
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+BINS = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.95, 1.0)
+
+Row = dict[str, float | int]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Edges and arrowheads of one graph: how sure they are said to be, and whether they are right."""
+
+    edges: list[tuple[float, bool]]
+    arrows: list[tuple[float, bool]]
+
+
+def claims(seed: int) -> Claims:
+    """Find the graph of one network drawn at random, with fresh rows and fresh noise."""
+    rng = np.random.default_rng([seed, 3])
+    net = draw_network(rng)
+    rows, epsilon = int(rng.choice(ROWS)), float(rng.choice(EPSILONS))
+    domain, truth = net.domain(rows), cpdag(net.dag)
+    table = MemoryTable(net.sample_codes(rows, rng), {c: domain.size(c) for c in domain})
+    found = discover_in(Room(table, domain, Budget(epsilon=epsilon, delta=1e-6)), Marginals())
+    edges = [(sure.edge, pair in truth.skeleton) for pair, sure in found.confidence.items()]
+    arrows = [
+        (sure.arrow, (a, b) in truth.directed)
+        for a, b in found.graph.directed
+        if (sure := found.confidence[frozenset((a, b))]).arrow is not None
+    ]
+    return Claims(edges, arrows)
+
+
+def reliability(said: Sequence[tuple[float, bool]]) -> list[Row]:
+    """Return, for each range of confidence, how many claims it holds, what they say, and the share that is right."""
+    rows: list[Row] = []
+    for i, (low, high) in enumerate(pairwise(BINS)):
+        last = i == len(BINS) - 2
+        inside = [(c, r) for c, r in said if low <= c < high or (last and c == high)]
+        if inside:
+            mean, right = np.mean(np.array(inside, dtype=float), axis=0)
+            rows.append({"from": low, "to": high, "claims": len(inside), "said": float(mean), "right": float(right)})
+    return rows
+
+
+def reliability_svg(by_kind: dict[str, list[Row]]) -> str:
+    """Return the reliability plot: what was said against what was right."""
+    lines = {
+        kind: [(float(r["said"]), float(r["right"]), _error(r)) for r in rows if r["claims"] >= 20]
+        for kind, rows in by_kind.items()
+    }
+    ticks = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    across, up = Axis("confidence that was stated", 0, 1, ticks), Axis("share that is right", 0, 1, ticks)
+    return line_chart("Confidence on networks it was not fitted on", across, up, lines, diagonal=True)
+
+
+def _error(row: Row) -> float:
+    right, count = float(row["right"]), int(row["claims"])
+    return 2 * float(np.sqrt(max(right * (1 - right), 0.25 / count) / count))
+
+
+def fit_curve(features: FloatArray, right: FloatArray, rounds: int = 50) -> FloatArray:
+    """Fit a logistic curve by Newton's method, with a whisper of a prior; a constant comes first."""
+    design = np.column_stack([np.ones(len(features)), features])
+    weights = np.zeros(design.shape[1])
+    for _ in range(rounds):
+        share = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+        slope = design.T @ (right - share) - 0.01 * weights
+        bend = (design * (share * (1 - share))[:, None]).T @ design + 0.01 * np.eye(len(weights))
+        step = np.linalg.solve(bend, slope)
+        weights = weights + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return weights
