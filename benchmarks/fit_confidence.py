@@ -1,4 +1,4 @@
-"""Fit the curves of `discreet.confidence` on networks drawn at random. Run: python benchmarks/fit_confidence.py [networks] [jobs]."""
+"""Fit the curves of `discreet.confidence`. Run: python benchmarks/fit_confidence.py [networks] [jobs]."""
 
 from __future__ import annotations
 
@@ -65,12 +65,8 @@ def main() -> None:
     marks = np.array(arrows)
     odds = np.clip(edge_curve[0] + marks[:, 1:3] @ edge_curve[1:], -math.log(99), math.log(99))
     mark_curve = fit_curve(np.column_stack([marks[:, 0], odds]), marks[:, 3])
-    print(
-        f"{len(edges)} edges, {np.mean(table[:, 2]):.3f} right; EDGE_CURVE = {tuple(np.round(edge_curve, 3).tolist())}"
-    )
-    print(
-        f"{len(arrows)} arrows, {np.mean(marks[:, 3]):.3f} right; MARK_CURVE = {tuple(np.round(mark_curve, 3).tolist())}"
-    )
+    for name, curve, lines in (("EDGE_CURVE", edge_curve, table), ("MARK_CURVE", mark_curve, marks)):
+        print(f"{name} = {tuple(np.round(curve, 3).tolist())}  # {len(lines)} claims, {lines[:, -1].mean():.3f} right")
 
 
 if __name__ == "__main__":

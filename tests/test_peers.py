@@ -7,6 +7,9 @@ import pytest
 
 from discreet.graph import Graph
 from discreet.interop import to_causal_learn, to_pgmpy
+from discreet.networks import network
+from discreet.oracles.exact import ExactCounts, GTest
+from discreet.tables.memory import MemoryTable
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -32,3 +35,17 @@ def test_pgmpy_reads_the_same_edges():
     assert set(theirs.nodes) == set(GRAPH.nodes)
     assert set(theirs.directed_edges) == GRAPH.directed
     assert {frozenset(pair) for pair in theirs.undirected_edges} == GRAPH.undirected
+
+
+def test_causal_learn_finds_the_same_p_values():
+    from causallearn.utils.cit import CIT
+
+    net, rng = network("child"), np.random.default_rng(0)
+    codes = net.sample_codes(5_000, rng)
+    names, sizes = list(codes), {name: len(node.levels) for name, node in net.nodes.items()}
+    ours = GTest(ExactCounts(MemoryTable(codes, sizes), sizes))
+    theirs = CIT(np.column_stack([codes[name].astype(np.int64) for name in names]), "gsq")
+    for order in (0, 1, 2, 3) * 10:
+        x, y, *given = rng.choice(len(names), 2 + order, replace=False).tolist()
+        verdict = ours.ask(names[x], names[y], frozenset(names[z] for z in given))
+        assert verdict.p_value == pytest.approx(theirs(x, y, given), abs=1e-8)

@@ -105,6 +105,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 @click.option("--max-order", type=int, help="Largest conditioning set.")
 @click.option("--search", type=click.Choice(["hybrid", "pc"]), help="How the release is searched.  [default: hybrid]")
 @click.option("--alpha", type=float, help="Level of the tests of `--search pc`.  [default: 0.01]")
+@click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy: pc, greedy-bic. Do not publish.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
 )
@@ -119,6 +120,7 @@ def discover(
     max_order: int | None,
     search: Literal["hybrid", "pc"] | None,
     alpha: float | None,
+    not_private: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -127,6 +129,14 @@ def discover(
     With a release.json as DATA, search that release again: no data, no domain, no budget.
     """
     from dataclasses import replace
+
+    from discreet import cli_not_private as exact
+
+    if not_private or method in exact.METHODS:
+        exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
+        asked = exact.Request(data, domain_file, method, knowledge_file, max_order, alpha, out, as_json)
+        exact.discover(asked, _progress())
+        return
 
     from discreet.discovering import DELTA
     from discreet.discovering import discover as run
@@ -227,7 +237,7 @@ def _tell_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
+def hushed() -> Iterator[None]:
     """Keep what C libraries write to stderr (fontconfig's warnings) off the terminal."""
     try:
         kept = os.dup(2)
@@ -254,7 +264,7 @@ def _show(found: Discovery, out: Path | None, as_json: bool) -> None:
         click.echo(summary_text(found) + "\n\n" + graph_text(found.graph))
         click.echo("\n" + statement_text(found), err=True)
     if out is not None:
-        with _hushed():
+        with hushed():
             written = found.save(out)
         click.echo("\nWritten: " + ", ".join(str(path) for path in written), err=True)
 

@@ -1,4 +1,4 @@
-"""Networks drawn at random, over varied domains: to choose settings and fit confidences on, apart from the bundled ones."""
+"""Networks drawn at random over varied domains: to choose settings and fit confidences on, apart from the bundled."""
 
 from __future__ import annotations
 

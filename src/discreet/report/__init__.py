@@ -17,7 +17,7 @@ FILES = ("release.json", "graph.svg", "graph.gml", "report.html")
 """What is written."""
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, names: tuple[str, ...] = FILES) -> None:
     """Refuse a folder that cannot be written to, before anything is spent."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -25,7 +25,7 @@ def check_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise SettingError(f"out: folder {str(folder)!r} cannot be written to: {error.strerror or 'error'}") from None
-    if taken := [name for name in FILES if (folder / name).is_dir()]:
+    if taken := [name for name in names if (folder / name).is_dir()]:
         raise SettingError(f"out: {taken[0]!r} in folder {str(folder)!r} is a folder itself")
 
 
@@ -42,10 +42,11 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
         lambda: to_gml(discovery.graph),
         lambda: report_html(discovery),
     )
-    return [_write(folder / name, make()) for name, make in zip(FILES, makers, strict=True)]
+    return [write_whole(folder / name, make()) for name, make in zip(FILES, makers, strict=True)]
 
 
-def _write(path: Path, text: str) -> Path:
+def write_whole(path: Path, text: str) -> Path:
+    """Write a file whole or not at all."""
     part = path.with_name(path.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")

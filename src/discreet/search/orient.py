@@ -89,8 +89,13 @@ def _closed(base: Pattern, claims: Iterable[Claim], knowledge: Knowledge) -> Pat
 
 def cpdag(dag: Graph) -> Graph:
     """Return the CPDAG of a directed acyclic graph: its Markov equivalence class."""
+    return equivalents(dag)
+
+
+def equivalents(dag: Graph, knowledge: Knowledge = NOTHING_KNOWN) -> Graph:
+    """Return the graphs that are Markov equivalent to a directed acyclic one and keep to knowledge, as it does."""
     claims = [Claim(causes, effect, 1.0) for causes, effect in colliders(dag)]
-    return orient(dag.nodes, dag.skeleton, claims)
+    return orient(dag.nodes, dag.skeleton, claims, knowledge)
 
 
 def _apply_knowledge(pattern: Pattern, knowledge: Knowledge) -> None:
