@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from discreet._version import __version__
+from discreet.cli_experiment import experiment
 from discreet.errors import DiscreetError, InputError
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 @click.option("--method", default="auto", show_default=True, help="auto or marginals.")
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
 @click.option("--max-order", type=int, help="Largest conditioning set.")
-@click.option("--search", type=click.Choice(["hybrid", "pc"]), help="How the release is searched.  [default: hybrid]")
+@click.option(
+    "--search", type=click.Choice(["hybrid", "pc", "greedy"]), help="How the release is searched.  [default: hybrid]"
+)
 @click.option("--alpha", type=float, help="Level of the tests of `--search pc`.  [default: 0.01]")
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy: pc, greedy-bic. Do not publish.")
 @click.option(
@@ -118,7 +121,7 @@ def discover(
     method: str,
     knowledge_file: str | None,
     max_order: int | None,
-    search: Literal["hybrid", "pc"] | None,
+    search: Literal["hybrid", "pc", "greedy"] | None,
     alpha: float | None,
     not_private: bool,
     out: Path | None,
@@ -171,6 +174,34 @@ def discover(
         data, domain=domain, epsilon=epsilon, delta=delta, method=recipe, knowledge=knowledge, progress=_progress()
     )
     _show(found, out, as_json)
+
+
+main.add_command(experiment)
+
+
+@main.command()
+@click.argument("release")
+@click.option("--rows", type=int, required=True, help="How many rows to draw.")
+@click.option("--seed", type=int, help="Seed of the drawn rows.  [default: a fresh one]")
+@click.option("--out", type=click.Path(path_type=Path), help="CSV file.  [default: stdout]")
+def synthesize(release: str, rows: int, seed: int | None, out: Path | None) -> None:
+    """Draw rows from a release.json as CSV: no data, no budget, as private as the release."""
+    import numpy as np
+
+    from discreet.discovery import Discovery
+    from discreet.errors import OutputError
+    from discreet.synthesis import write_rows
+
+    found, rng = Discovery.load(release), np.random.default_rng(seed)
+    if out is None:
+        write_rows(found, rows, rng, click.get_text_stream("stdout"))
+        return
+    try:
+        with out.open("w", newline="", encoding="utf-8") as file:
+            write_rows(found, rows, rng, file)
+    except OSError:
+        raise OutputError(f"{out.name!r} cannot be written") from None
+    click.echo(f"Written: {out}", err=True)
 
 
 @main.group()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -58,7 +59,7 @@ class Categorical:
         if len(self.levels) > MAX_LEVELS:
             raise DomainError(f"categories: more than {MAX_LEVELS} levels")
 
-    @property
+    @cached_property
     def levels(self) -> tuple[str, ...]:
         """All places a value can end up in, in code order."""
         extra = dict.fromkeys(p for p in (self.missing, self.other) if p is not None)
@@ -157,7 +158,7 @@ class Numeric:
         pairs = list(pairwise(edges))
         return tuple(f"[{a}, {b})" for a, b in pairs[:-1]) + tuple(f"[{a}, {b}]" for a, b in pairs[-1:])
 
-    @property
+    @cached_property
     def levels(self) -> tuple[str, ...]:
         """Labels of the bins and the extra places; empty for a column without bins."""
         extra = dict.fromkeys(p for p in (self.missing, self.other) if p is not None)

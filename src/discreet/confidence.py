@@ -23,7 +23,7 @@ from discreet.search.pattern import Triple as Place
 from discreet.search.sieve import NONE, Bar, Sieved, Triple
 
 EDGE_DRAWS = 200
-MARK_DRAWS = 24
+MARK_DRAWS = 16
 
 EDGE_CURVE = (0.119, 0.168, 0.845)
 """Weight of a constant, of how often the edge stays (log odds), and of the logarithm of its weakest evidence."""

@@ -20,9 +20,11 @@ from discreet.oracles.released import EFFECT, Released, check_alpha
 from discreet.planning import components, plan
 from discreet.privacy.accounting import Currency
 from discreet.search.arrange import arrange
-from discreet.search.orient import Claim, orient
+from discreet.search.greedy import greedy
+from discreet.search.orient import Claim, equivalents, orient
 from discreet.search.pattern import Triple as Place
 from discreet.search.pc import Progress, break_circles, pc
+from discreet.search.scored import evidence_score
 from discreet.search.sieve import Bar, Sieved, Triple, sieve, triples
 
 METHODS = ("auto", "marginals")
@@ -39,10 +41,10 @@ BRIDGE = 0.325
 COLLIDER = 1.0
 """Evidence that it takes to call something a common effect."""
 
-RESTARTS = 10
-"""Restarts of the search for directions."""
+RESTARTS, CLIMBS = 10, 5
+"""Restarts of the search for directions, and of the search by scores."""
 
-SearchName = Literal["hybrid", "pc"]
+SearchName = Literal["hybrid", "pc", "greedy"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +57,8 @@ class Marginals:
     Parameters
     ----------
     search
-        ``"hybrid"``: decisions by evidence, directions by the best fit to all triples. ``"pc"``: the textbook's
-        algorithm with tests at a level.
+        ``"hybrid"``: pairs by evidence, directions by the best fit to all triples. ``"pc"``: the textbook's
+        algorithm with tests at a level. ``"greedy"``: climbs by scores made of evidence.
     max_order
         Largest conditioning set: 0, 1 or 2.
     alpha
@@ -71,8 +73,8 @@ class Marginals:
         check_alpha(self.alpha, "gaussian")
         if self.max_order not in (0, 1, 2):
             raise SettingError("max-order: 0, 1 or 2; the method `marginals` measures up to three columns at a time")
-        if self.search not in ("hybrid", "pc"):
-            raise SettingError("search: `hybrid` or `pc`")
+        if self.search not in ("hybrid", "pc", "greedy"):
+            raise SettingError("search: `hybrid`, `pc` or `greedy`")
 
     @property
     def name(self) -> str:
@@ -104,7 +106,10 @@ def search(
     elif measurements:
         earlier = earlier or first_look(measurements[0], domain, knowledge)
         oracle = _oracle(measurements, domain, recipe.alpha)
-        graph, sure = _hybrid(oracle, domain, knowledge, recipe.max_order, earlier)
+        if recipe.search == "greedy":
+            graph = _greedy(oracle, domain, knowledge, recipe.max_order, earlier)
+        else:
+            graph, sure = _hybrid(oracle, domain, knowledge, recipe.max_order, earlier)
     settings = {"search": recipe.search, "max_order": recipe.max_order, "alpha": recipe.alpha}
     return Discovery(graph, privacy, recipe.name, settings, domain, knowledge, measurements, sure)
 
@@ -142,8 +147,7 @@ def _hybrid(
 ) -> tuple[Graph, dict[Pair, Confidence]]:
     """Decide pairs by evidence, and directions by the best fit to all triples."""
     names = tuple(domain)
-    rare = max(len(names) - 1 - NEIGHBOURS, 1.0) / NEIGHBOURS
-    bar = _bar(domain, keep=max(math.log(rare), 0.0), drop=DROP)
+    bar = _last_bar(domain)
     found = sieve(names, oracle, bar, knowledge=knowledge, max_order=max_order, earlier=earlier)
     found = replace(found, pairs=break_circles(found.pairs, knowledge))
     around = triples(found, oracle, max_order=max_order)
@@ -161,6 +165,22 @@ def _hybrid(
         np.random.default_rng(0),
     )
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
+
+
+def _greedy(oracle: Released, domain: Domain, knowledge: Knowledge, max_order: int, earlier: Sieved) -> Graph:
+    """Climb by scores among the pairs that look dependent and were not dropped at the first look."""
+    bar = _last_bar(domain)
+    found = sieve(tuple(domain), oracle, bar, knowledge=knowledge, max_order=0, earlier=earlier)
+    score = evidence_score(oracle, found.pairs, bar.keep)
+    rng = np.random.default_rng(0)
+    dag = greedy(tuple(domain), score, rng=rng, knowledge=knowledge, max_parents=max_order + 1, restarts=CLIMBS)
+    return equivalents(dag, knowledge)
+
+
+def _last_bar(domain: Domain) -> Bar:
+    """Return what evidence decides in the end: more is needed where more columns make a neighbour rarer."""
+    rare = max(len(domain.columns) - 1 - NEIGHBOURS, 1.0) / NEIGHBOURS
+    return _bar(domain, keep=max(math.log(rare), 0.0), drop=DROP)
 
 
 def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> dict[Place, float]:

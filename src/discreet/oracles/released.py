@@ -5,6 +5,7 @@ How it works, and why the test has its level: ``released.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -50,15 +51,18 @@ def check_alpha(alpha: float, law: Law) -> None:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """A residual in independent directions: standard scores, and how much a dependence would add to their variance."""
+    """A residual in independent directions: standard scores, and how much a dependence would add to their variance.
+
+    ``evidence`` is the log Bayes factor for dependence.
+    """
 
     scores: FloatArray
     gains: FloatArray
+    evidence: float
 
-    def evidence(self, scores: FloatArray | None = None) -> FloatArray:
-        """Return the log Bayes factor for dependence, of these scores or of others (one row each)."""
-        z = self.scores if scores is None else scores
-        return np.asarray((z**2 * (self.gains / (1 + self.gains)) - np.log1p(self.gains)).sum(axis=-1) / 2)
+    def redrawn(self, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Return the evidence of scores as they might have been."""
+        return _evidence(self.scores + rng.standard_normal((draws, len(self.scores))), self.gains)
 
 
 @dataclass(frozen=True)
@@ -99,15 +103,19 @@ class Released:
         self._pooled: dict[Question, Spectrum] = {}
         self._apart: dict[Question, Spectrum] = {}
         self._asked: dict[Question, Verdict] = {}
+        self._known = frozenset(map(frozenset, parts.parts))
 
     def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
         """Whether everything it takes was released."""
         inside = sorted(given)
         if len(inside) > self.max_order:
             return False
-        needed: list[tuple[str, ...]] = [(x,), (y,), (x, y), *((side, z) for z in inside for side in (x, y))]
-        needed += [(z,) for z in inside] + ([tuple(inside)] if len(inside) == 2 else [])
-        return all(self.parts.has(*columns) for columns in needed) and self._load(x, y, inside) <= LARGEST
+        needed = [{x, y}, {x}, {y}, *({side, z} for z in inside for side in (x, y))]
+        needed += [{z} for z in inside] + ([set(inside)] if len(inside) == 2 else [])
+        return all(map(self._has, needed)) and self._load(x, y, inside) <= LARGEST
+
+    def _has(self, columns: set[str]) -> bool:
+        return frozenset(columns) in self._known
 
     def _load(self, x: str, y: str, inside: Sequence[str]) -> int:
         """Return about how many numbers a question of order 2 takes."""
@@ -127,8 +135,8 @@ class Released:
         columns = []
         for q in asked:
             found = [s for s in (self._pooled.get(q), self._apart.get(q)) if s is not None]
-            drawn = [s.evidence(s.scores + rng.standard_normal((draws, len(s.scores)))) for s in found]
-            columns.append(_mixed(drawn) if drawn else np.zeros(draws))
+            drawn = [s.redrawn(draws, rng) for s in found]
+            columns.append(np.logaddexp.reduce(drawn, axis=0) - np.log(len(drawn)) if drawn else np.zeros(draws))
         return np.stack(columns, axis=1) if columns else np.zeros((draws, 0))
 
     def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
@@ -148,11 +156,15 @@ class Released:
         p_value = tail(weights, seen)
         if self.parts.law == "laplace" and p_value < DOUBT:
             p_value = self._simulated(q)
-        return Verdict(independent=p_value > self._alpha, evidence=float(spectrum.evidence()), p_value=p_value)
+        return Verdict(independent=p_value > self._alpha, evidence=spectrum.evidence, p_value=p_value)
 
     def _evidence(self, q: Question) -> float:
-        found = [s.evidence() for s in (self._pooled.get(q), self._apart.get(q)) if s is not None]
-        return float(_mixed(found)) if found else 0.0
+        """Return the log of the mean Bayes factor of all that was looked at."""
+        found = [s.evidence for s in (self._pooled.get(q), self._apart.get(q)) if s is not None]
+        if len(found) < 2:
+            return found[0] if found else 0.0
+        high, low = max(found), min(found)
+        return high + math.log1p(math.exp(low - high)) - math.log(2)
 
     def _work_out(self, questions: Sequence[Question], *, apart: bool = True) -> None:
         """Work out the spectra of all questions that are still open, those of one shape together."""
@@ -202,16 +214,15 @@ class Released:
         values = values + (sx.shares * size[:, None, :]) @ _t(sy.shares)
         count, directions = len(group), values[0].size
         square = (count, directions, directions)
-        sampled = np.einsum("nkij,nklm->niljm", sx.covariance * size[:, :, None, None], sy.covariance, optimize=True)
+        sampled = _summed_products(sx.covariance * size[:, :, None, None], sy.covariance)
         by_x = sx.shares @ sy.noise @ _t(sx.shares)
         by_y = sy.shares @ sx.noise @ _t(sy.shares)
         ix, iy = np.eye(values.shape[1]), np.eye(values.shape[2])
-        blurred = np.einsum("nij,kl->nikjl", by_x, iy) + np.einsum("ij,nkl->nikjl", ix, by_y)
+        blurred = by_x[:, :, None, :, None] * iy[:, None, :] + ix[:, None, :, None] * by_y[:, None, :, None, :]
         products = (size**2 * sx.error * sy.error).sum(axis=1)
-        joint = np.einsum("nik,njk->nijk", sx.shares, sy.shares).reshape(count, directions, -1)
+        joint = (sx.shares[:, :, None] * sy.shares[:, None, :]).reshape(count, directions, -1)
         blurred = blurred.reshape(square) + joint @ strata.noise @ _t(joint)
         blurred = blurred + (variance + SPARSE + HEAVY * products)[:, None, None] * np.eye(directions)
-        sampled = sampled.reshape(square)
         return Batch(values.reshape(count, -1), sampled, blurred, EFFECT * self.parts.rows * sampled)
 
     def _apart_batch(self, group: Sequence[Question]) -> Batch:
@@ -278,9 +289,17 @@ def _ordered(question: Question) -> Question:
     return (x, y, given) if x < y else (y, x, given)
 
 
-def _mixed(evidence: Sequence[FloatArray]) -> FloatArray:
-    """Return the log of the mean Bayes factor."""
-    return np.asarray(np.logaddexp.reduce(np.stack(evidence), axis=0) - np.log(len(evidence)))
+def _evidence(scores: FloatArray, gains: FloatArray) -> FloatArray:
+    """Return log Bayes factors for dependence, along the last axis."""
+    return np.asarray((scores**2 * (gains / (1 + gains)) - np.log1p(gains)).sum(axis=-1) / 2)
+
+
+def _summed_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the sum over strata of the Kronecker products of two stacks of matrices."""
+    count, strata, a, _ = left.shape
+    b = right.shape[2]
+    summed = left.reshape(count, strata, -1).transpose(0, 2, 1) @ right.reshape(count, strata, -1)
+    return summed.reshape(count, a, a, b, b).transpose(0, 1, 3, 2, 4).reshape(count, a * b, a * b)
 
 
 def _t(matrices: FloatArray) -> FloatArray:
@@ -304,4 +323,5 @@ def _whiten(batch: Batch) -> tuple[FloatArray, FloatArray]:
 def _spectra(batch: Batch) -> list[Spectrum]:
     whitener, gains = _whiten(batch)
     scores = (whitener @ batch.values[..., None])[..., 0]
-    return [Spectrum(z, g) for z, g in zip(scores, gains, strict=True)]
+    weighed = _evidence(scores, gains).tolist()
+    return [Spectrum(z, g, e) for z, g, e in zip(scores, gains, weighed, strict=True)]

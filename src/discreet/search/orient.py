@@ -98,6 +98,18 @@ def equivalents(dag: Graph, knowledge: Knowledge = NOTHING_KNOWN) -> Graph:
     return orient(dag.nodes, dag.skeleton, claims, knowledge)
 
 
+def extension(graph: Graph) -> list[Arc]:
+    """Return the arrows of a directed acyclic graph of the class; only if there is none, one with further colliders."""
+    pattern = Pattern(sorted(graph.nodes), graph.skeleton)
+    for a, b in graph.directed:
+        pattern.direct(a, b)
+    pairs = [frozenset(pair) for pair in combinations(sorted(graph.nodes), 2)]
+    arcs = extend(pattern) or extend(pattern, frozenset((pair, node) for node in graph.nodes for pair in pairs))
+    if arcs is None:
+        raise KnowledgeError("the graph has a circle of causes")
+    return arcs
+
+
 def _apply_knowledge(pattern: Pattern, knowledge: Knowledge) -> None:
     """Direct every line of which knowledge allows one direction only."""
     for a in sorted(pattern.lines):

@@ -1,0 +1,162 @@
+"""What the methods reach on networks whose graph is known: fresh rows and fresh noise in every run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from discreet import not_private
+from discreet.discovering import DELTA, discover_in
+from discreet.errors import SettingError
+from discreet.experiments import run_all
+from discreet.experiments.chart import Axis, line_chart
+from discreet.graph import Graph, cpdag_f1, shd, skeleton_f1
+from discreet.networks import Network, names, network
+from discreet.networks.drawn import draw_network
+from discreet.privacy.budget import Budget
+from discreet.recipes import Marginals, SearchName
+from discreet.room import Room
+from discreet.search.orient import cpdag
+from discreet.tables.memory import MemoryTable
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0)
+CEILINGS = ("pc", "greedy-bic")
+SCORES = ("skeleton_f1", "cpdag_f1")
+
+Row = dict[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a network, a number of rows, and a private epsilon or a method that is not private."""
+
+    network: str
+    rows: int
+    epsilon: float | None
+    method: str
+    seed: int
+    delta: float = DELTA
+    search: SearchName = "hybrid"
+
+
+def plan(
+    networks: Sequence[str],
+    rows: Sequence[int],
+    epsilons: Sequence[float],
+    runs: int,
+    *,
+    ceilings: bool = True,
+    search: SearchName = "hybrid",
+) -> list[Run]:
+    """Return all runs, those of one setting together."""
+    if runs < 2:
+        raise SettingError("runs: at least 2, to tell the spread")
+    planned = []
+    for name in networks or names():
+        for n in rows:
+            for epsilon in epsilons:
+                planned += [Run(name, n, epsilon, "marginals", s, search=search) for s in range(runs)]
+            if ceilings:
+                planned += [Run(name, n, None, method, s) for method in CEILINGS for s in range(runs)]
+    return planned
+
+
+def named(name: str) -> Network:
+    """Return a bundled network, or one drawn at random for ``drawn:COLUMNS:SEED``."""
+    if name.startswith("drawn:"):
+        parts = name.split(":")[1:]
+        if len(parts) != 2 or not all(part.isdigit() for part in parts):
+            raise SettingError("networks: a bundled name, or drawn:COLUMNS:SEED")
+        return draw_network(np.random.default_rng([int(parts[1]), 5]), int(parts[0]))
+    return network(name)
+
+
+def measure(run: Run) -> Row:
+    """Draw rows, find the graph, compare it with the true one."""
+    net = named(run.network)
+    domain, truth = net.domain(run.rows), cpdag(net.dag)
+    codes = net.sample_codes(run.rows, np.random.default_rng([run.seed, run.rows, 7]))
+    table = MemoryTable(codes, {c: domain.size(c) for c in domain})
+    start = perf_counter()
+    graph = _find(run, table, domain.rows, net)
+    seconds = perf_counter() - start
+    return {
+        "network": run.network,
+        "rows": run.rows,
+        "method": run.method,
+        "epsilon": "" if run.epsilon is None else run.epsilon,
+        "seed": run.seed,
+        "skeleton_f1": skeleton_f1(graph, truth),
+        "cpdag_f1": cpdag_f1(graph, truth),
+        "shd": shd(graph, truth),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _find(run: Run, table: MemoryTable, rows: int, net: Network) -> Graph:
+    domain = net.domain(rows)
+    if run.method == "pc":
+        return not_private.pc(table, domain)
+    if run.method == "greedy-bic":
+        return not_private.greedy_bic(table, domain)
+    room = Room(table, domain, Budget(epsilon=run.epsilon or 0.0, delta=run.delta))
+    return discover_in(room, Marginals(search=run.search)).graph
+
+
+def summary(rows: Sequence[Row]) -> list[Row]:
+    """Return the mean of each setting with its standard error."""
+    groups: dict[tuple[str | int | float, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["network"], row["rows"], row["method"], row["epsilon"]), []).append(row)
+    result: list[Row] = []
+    for (name, n, method, epsilon), members in groups.items():
+        line: Row = {"network": name, "rows": n, "method": method, "epsilon": epsilon, "runs": len(members)}
+        for score in (*SCORES, "seconds"):
+            values = np.array([float(m[score]) for m in members])
+            line[score] = round(float(values.mean()), 3)
+            line[f"{score}_error"] = round(float(values.std(ddof=1) / np.sqrt(len(values))), 3)
+        result.append(line)
+    return result
+
+
+def as_text(lines: Sequence[Row]) -> Iterator[str]:
+    """Yield a Markdown table: one row a network and number of rows, one column an epsilon or ceiling."""
+    columns = list(dict.fromkeys((line["method"], line["epsilon"]) for line in lines))
+    heads = [f"eps {epsilon:g}" if epsilon != "" else f"{method}, not private" for method, epsilon in columns]
+    yield "| network | rows | " + " | ".join(heads) + " |"
+    yield "|---" * (2 + len(columns)) + "|"
+    for name, n in dict.fromkeys((line["network"], line["rows"]) for line in lines):
+        cells = []
+        for method, epsilon in columns:
+            key = (name, n, method, epsilon)
+            found = [x for x in lines if (x["network"], x["rows"], x["method"], x["epsilon"]) == key]
+            cells += [" / ".join(f"{x[s]:.2f} ± {x[s + '_error']:.2f}" for s in SCORES) for x in found] or [""]
+        yield f"| {name} | {n:,} | " + " | ".join(cells) + " |"
+
+
+def charts(lines: Sequence[Row]) -> dict[str, str]:
+    """Return one chart a score and number of rows: F1 against epsilon, one line a network."""
+    result = {}
+    private = [line for line in lines if line["method"] == "marginals"]
+    for n in dict.fromkeys(line["rows"] for line in private):
+        for score, words in (("skeleton_f1", "Skeleton"), ("cpdag_f1", "CPDAG")):
+            series: dict[str, list[tuple[float, float, float]]] = {}
+            for line in private:
+                if line["rows"] == n:
+                    point = (float(line["epsilon"]), float(line[score]), float(line[f"{score}_error"]))
+                    series.setdefault(str(line["network"]), []).append(point)
+            ticks = sorted({point[0] for points in series.values() for point in points})
+            if len(ticks) > 1:
+                across = Axis("epsilon (total, delta 1e-6)", ticks[0], ticks[-1], ticks, log=True)
+                up = Axis("F1", 0.0, 1.0, (0, 0.2, 0.4, 0.6, 0.8, 1))
+                title = f"{words} F1, {n:,} rows"
+                result[f"{score}-{n}.svg"] = line_chart(title, across, up, series)
+    return result
+
+
+def run_experiment(planned: Sequence[Run], jobs: int) -> Iterator[Row]:
+    """Yield the result of every run."""
+    yield from run_all(measure, planned, jobs)
