@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.room import Room
     from discreet.search.orient import cpdag
     from discreet.search.pc import pc
+    from discreet.synthesis import synthesize
     from discreet.tables.load import load
 
 _HOMES = {
@@ -49,6 +50,7 @@ _HOMES = {
     "search_again": "recipes",
     "shd": "graph",
     "skeleton_f1": "graph",
+    "synthesize": "synthesis",
 }
 
 __all__ = [
@@ -76,6 +78,7 @@ __all__ = [
     "search_again",
     "shd",
     "skeleton_f1",
+    "synthesize",
 ]
 
 

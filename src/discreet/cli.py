@@ -11,16 +11,17 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import click
 
 from discreet._version import __version__
 from discreet.cli_experiment import experiment
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import DiscreetError, DoubtWarning, InputError
 
 if TYPE_CHECKING:
     from discreet.discovery import Discovery
@@ -46,6 +47,18 @@ class _Group(click.Group):
         return sys.exit(code)
 
 
+def _doubt(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Say a warning in one line on stderr."""
+    click.echo(f"{'warning' if issubclass(category, DoubtWarning) else category.__name__}: {message}", err=True)
+
+
 def _progress() -> Callable[[str], None]:
     start = time.monotonic()
 
@@ -59,6 +72,7 @@ def _progress() -> Callable[[str], None]:
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
     """Find out what causes what in sensitive tables, and publish it with a proven privacy guarantee."""
+    warnings.showwarning = _doubt
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -194,7 +208,7 @@ def synthesize(release: str, rows: int, seed: int | None, out: Path | None) -> N
 
     found, rng = Discovery.load(release), np.random.default_rng(seed)
     if out is None:
-        write_rows(found, rows, rng, click.get_text_stream("stdout"))
+        write_rows(found, rows, rng, sys.stdout)
         return
     try:
         with out.open("w", newline="", encoding="utf-8") as file:

@@ -86,7 +86,7 @@ def mark_features(
     rng: np.random.Generator,
 ) -> dict[Pair, float]:
     """Return, for every arrow, the log odds that it comes out again."""
-    questions = list(dict.fromkeys(q for t in around for q in (*t.without, *t.including)))
+    questions = list(dict.fromkeys(q for t in around for q in t.questions))
     drawn = oracle.redraw(questions, MARK_DRAWS, rng)
     again = []
     for row in drawn:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 
 from discreet.discovery import Discovery, Measurement, Privacy
 from discreet.domain import Domain
-from discreet.errors import BudgetError
+from discreet.doubts import doubts
+from discreet.errors import BudgetError, DoubtWarning
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms.additive import additive_for
 from discreet.oracles.released import check_alpha
@@ -57,6 +59,11 @@ def discover(
     ---------
     The returned object is (epsilon, delta)-differentially private with respect to replacing any one row.
 
+    Warns
+    -----
+    DoubtWarning
+        If the budget, the number of rows and the domain can hardly show anything. Nothing was spent yet.
+
     Raises
     ------
     InputError
@@ -86,6 +93,9 @@ def discover_in(
     statistic = plan(room.domain.widest(), knowledge, budget.currency)
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
+    if statistic is not None:
+        for doubt in doubts(room.domain.widest(), statistic, budget.epsilon, budget.delta, budget.currency):
+            warnings.warn(doubt, DoubtWarning, stacklevel=2)
     check_alpha(recipe.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
     measurements: list[Measurement] = []
     earlier, private = None, True

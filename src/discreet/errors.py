@@ -78,3 +78,7 @@ class OutputError(DiscreetError):
 
 class RoomError(DiscreetError):
     """The room refused, or a statistic failed after its charge was booked."""
+
+
+class DoubtWarning(UserWarning):
+    """What was asked for can be done, but will hardly show anything. Said before anything is spent."""

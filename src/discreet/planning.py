@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -35,8 +36,8 @@ TRIPLES = 3
 SMALL_NOISE = 0.05
 """and more as long as the variance of the noise stays below this part of the number of rows."""
 
-SINGLES = 2
-"""Single columns weigh twice as much as pairs in the first release: every test needs them."""
+LATER = 2
+"""Weight of pairs and triples in the second release, in which single columns weigh 1: they are known already."""
 
 
 def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | Interactions | None:
@@ -60,7 +61,8 @@ def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | I
     tables = Counts(pairs)
     if currency is not Currency.PURE:
         singles = tuple((c,) for c in sorted({c for pair in pairs for c in pair}))
-        interactions = Interactions((*singles, *pairs), (SINGLES,) * len(singles) + (1,) * len(pairs))
+        weights = (single_weight(len(singles)),) * len(singles) + (1,) * len(pairs)
+        interactions = Interactions((*singles, *pairs), weights)
         interactions.check(domain)  # refuses what cannot be counted before anything is read
         return interactions
     tables.sensitivity(domain)
@@ -82,12 +84,21 @@ def plan_second(found: Sieved, domain: Domain, currency: Currency, amount: Fract
         covered = {pair for s in chosen for pair in combinations(s, 2)}
         return Counts((*chosen, *(pair for pair in pairs if pair not in covered)))
     singles = [(c,) for c in sorted(domain) if domain.size(c) > 1]
-    base = _weight([*singles, *pairs], domain)
+    base = _weight(singles, domain) / LATER + _weight(pairs, domain)
     limit = SMALL_NOISE * domain.rows * float(amount if currency is Currency.GDP else 2 * amount)
     loads = np.cumsum([float(_weight([s], domain)) for s in wanted]) + float(base)
     chosen = wanted[: max(least, int((loads <= limit).sum()))]
     sets = (*singles, *pairs, *chosen)
-    return Interactions(sets, (1,) * len(sets))
+    return Interactions(sets, (1,) * len(singles) + (LATER,) * (len(sets) - len(singles)))
+
+
+def single_weight(columns: int) -> int:
+    """Return how much single columns weigh against pairs in the first release.
+
+    Every test needs them, but the fewer pairs there are, the more they would take away: about a third of the root of
+    the number of columns makes the variance of a residual smallest.
+    """
+    return max(1, round(math.sqrt(columns) / 3))
 
 
 def _weight(sets: Sequence[tuple[str, ...]], domain: Domain) -> Fraction:

@@ -151,7 +151,7 @@ def _hybrid(
     found = sieve(names, oracle, bar, knowledge=knowledge, max_order=max_order, earlier=earlier)
     found = replace(found, pairs=break_circles(found.pairs, knowledge))
     around = triples(found, oracle, max_order=max_order)
-    questions = list(dict.fromkeys(q for t in around for q in (*t.without, *t.including)))
+    questions = list(dict.fromkeys(q for t in around for q in t.questions))
     weights = triple_weights(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
     graph = direct(found, weights, knowledge)
     sure = confidences(
@@ -189,7 +189,10 @@ def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> 
     for t in around:
         if t.without and t.including:
             apart, joined = (min(evidence[q] for q in side) for side in (t.without, t.including))
-            weights[frozenset(t.ends), t.middle] = joined - apart - COLLIDER
+            gain = joined - apart
+            if t.step is not None:
+                gain = (gain + evidence[t.step[1]] - evidence[t.step[0]]) / 2
+            weights[frozenset(t.ends), t.middle] = gain - COLLIDER
     return weights
 
 

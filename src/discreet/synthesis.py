@@ -96,6 +96,12 @@ def rows_of(model: Model, rows: int, rng: np.random.Generator) -> Iterator[dict[
         yield {c: np.array(model.levels[c], dtype=object)[codes[c]] for c in codes}
 
 
+def synthesize(found: Discovery, rows: int, *, seed: int | None = None) -> dict[str, npt.NDArray[np.object_]]:
+    """Draw rows from a release, one array of labels a column: no data, no budget."""
+    blocks = list(rows_of(model_of(found), rows, np.random.default_rng(seed)))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in found.domain}
+
+
 def write_rows(found: Discovery, rows: int, rng: np.random.Generator, file: TextIO) -> None:
     """Write rows drawn from a release as CSV, columns in the order of the domain."""
     model = model_of(found)

@@ -168,13 +168,20 @@ def _bridges(found: Sieved) -> set[Pair]:
 class Triple:
     """Two nodes that are not adjacent and one between them, with the questions that say what it is.
 
-    If it is a common effect, some set without it separates the two, and none with it.
+    If it is a common effect, some set without it separates the two, and none with it. The ``step`` is from the separating
+    set without it to the same set with it, where both can be asked.
     """
 
     ends: tuple[str, str]
     middle: str
     without: tuple[Question, ...]
     including: tuple[Question, ...]
+    step: tuple[Question, Question] | None
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All of them."""
+        return (*self.without, *self.including, *(self.step or ()))
 
 
 def triples(found: Sieved, scorer: Scorer, *, max_order: int = 2) -> list[Triple]:
@@ -205,7 +212,14 @@ def _triple(
     without = [NONE, *(frozenset((z,)) for z in others)]
     including = [frozenset((middle,))] + ([frozenset((middle, z)) for z in others] if max_order > 1 else [])
     (including if middle in separating else without).append(separating)
-    return Triple((x, y), middle, *(_answered(x, y, sets, scorer) for sets in (without, including)))
+    step = _answered(x, y, [separating - {middle}, separating | {middle}], scorer)
+    return Triple(
+        (x, y),
+        middle,
+        _answered(x, y, without, scorer),
+        _answered(x, y, including, scorer),
+        (step[0], step[1]) if len(step) == 2 else None,
+    )
 
 
 def _answered(x: str, y: str, sets: list[frozenset[str]], scorer: Scorer) -> tuple[Question, ...]:

@@ -1,0 +1,83 @@
+"""Doubts: what a budget, rows and a domain can hardly show, said before anything is spent. Public facts only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from discreet.domain import Domain
+from discreet.mechanisms.additive import Additive, additive_for
+from discreet.planning import FIRST
+from discreet.privacy.accounting import Currency, limit_of
+from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
+
+SURE = 4.0
+"""A dependence is seen if it stands out by so many standard deviations."""
+
+HOPELESS, GOAL = 0.2, 0.05
+"""Total variation of the weakest dependence seen: beyond the first there is a doubt; the second is worth having."""
+
+ROWS_A_CELL = 5
+LARGEST_EPSILON = 1_000.0
+
+
+def doubts(
+    domain: Domain, statistic: Counts | Interactions, epsilon: float, delta: float, currency: Currency
+) -> list[str]:
+    """Return a sentence for each reason to expect little, with what would be needed."""
+    return [*_too_noisy(domain, statistic, epsilon, delta, currency), *_too_large(domain, statistic)]
+
+
+def weakest_seen(rows: float, variance: float) -> float:
+    """Return the total variation of the weakest dependence between two even binary columns that stands out."""
+    return SURE * math.sqrt(variance + rows / 4) / rows
+
+
+def _too_noisy(
+    domain: Domain, statistic: Counts | Interactions, epsilon: float, delta: float, currency: Currency
+) -> list[str]:
+    sensitivity = statistic.sensitivity(domain)
+
+    def noise(budget: float) -> Additive:
+        return additive_for(currency, limit_of(currency, budget, delta) * FIRST, sensitivity)
+
+    variance = noise(epsilon).variance
+    seen = weakest_seen(domain.rows, variance)
+    if seen <= HOPELESS:
+        return []
+    enough = _first(lambda e: weakest_seen(domain.rows, noise(e).variance) <= GOAL, epsilon)
+    half = (SURE / GOAL) ** 2
+    rows = math.ceil((half / 4 + math.sqrt(half**2 / 16 + 4 * half * variance)) / 2)
+    needed = f"{rows:,} rows" + (f", or an epsilon of about {enough:.2g}" if enough is not None else "")
+    return [
+        f"with {domain.rows:,} rows and epsilon {epsilon:g} only dependences of total variation {min(seen, 1):.2f} or "
+        f"more stand out of the noise (two even yes/no columns reach 0.5 at most); to see {GOAL:g} it takes {needed}"
+    ]
+
+
+def _first(enough: Callable[[float], bool], low: float) -> float | None:
+    """Return about the smallest budget that is enough, if there is one."""
+    high = low
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > LARGEST_EPSILON:
+            return None
+    for _ in range(6):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _too_large(domain: Domain, statistic: Counts | Interactions) -> list[str]:
+    pairs = [s for s in statistic.sets if len(s) == 2]
+    large = [s for s in pairs if math.prod(domain.shape(s)) * ROWS_A_CELL > domain.rows]
+    if not large:
+        return []
+    a, b = max(large, key=lambda s: math.prod(domain.shape(s)))
+    more = f" and {len(large) - 1} other pairs" if len(large) > 1 else ""
+    rows = ROWS_A_CELL * math.prod(domain.shape((a, b)))
+    return [
+        f"columns {a!r} and {b!r}{more} have more combinations of levels than {domain.rows:,} rows can fill: declare "
+        f"fewer categories or bins, or bring {rows:,} rows"
+    ]
