@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet.errors import OutputError
+from discreet.errors import DoubtWarning, OutputError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -16,11 +18,19 @@ Result = TypeVar("Result")
 
 def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterable[Result]:
     """Yield the result of every task, in order; several processes if asked for."""
+    quiet = partial(_without_doubts, work)
     if jobs <= 1:
-        yield from map(work, tasks)
+        yield from map(quiet, tasks)
         return
     with get_context("spawn").Pool(jobs) as workers:
-        yield from workers.imap(work, tasks)
+        yield from workers.imap(quiet, tasks)
+
+
+def _without_doubts(work: Callable[[Task], Result], task: Task) -> Result:
+    """Do a task that is meant to try what can hardly be seen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtWarning)
+        return work(task)
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

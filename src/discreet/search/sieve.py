@@ -168,7 +168,7 @@ def _bridges(found: Sieved) -> set[Pair]:
 class Triple:
     """Two nodes that are not adjacent and one between them, with the questions that say what it is.
 
-    If it is a common effect, some set without it separates the two, and none with it. The ``step`` is from the separating
+    If it is a common effect, some set without it separates the two, and none with it. ``step`` is from the separating
     set without it to the same set with it, where both can be asked.
     """
 

@@ -1,0 +1,147 @@
+"""Rows drawn from a release, and the experiments."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import discreet as dc
+from discreet.cli import main
+from discreet.errors import NetworkError, ReleaseError, SettingError
+from discreet.experiments.accuracy import Run, charts, measure, named, plan, summary
+from discreet.experiments.calibration import claims, reliability, reliability_svg
+from discreet.networks.drawn import draw_network
+from discreet.synthesis import model_of, write_rows
+from discreet.testing import SeededNoise
+
+
+def found_in(name, rows=50_000, epsilon=3.0, **given):
+    net = dc.network(name)
+    domain = net.domain(rows)
+    data = net.sample(rows, np.random.default_rng(0))
+    room = dc.Room(dc.load(data, domain), domain, dc.Budget(epsilon=epsilon, delta=1e-6), noise=SeededNoise(0))
+    return data, dc.discover_in(room, dc.Marginals(), **given)
+
+
+def test_drawn_rows_look_like_the_data():
+    data, found = found_in("asia")
+    drawn = dc.synthesize(found, 50_000, seed=1)
+    assert list(drawn) == list(found.domain)
+    for column, values in drawn.items():
+        assert abs((values == "yes").mean() - (data[column] == "yes").mean()) < 0.02
+    for a, b in found.graph.directed:
+        true = np.corrcoef(data[a] == "yes", data[b] == "yes")[0, 1]
+        assert abs(np.corrcoef(drawn[a] == "yes", drawn[b] == "yes")[0, 1] - true) < 0.1
+
+
+def test_drawn_rows_can_be_searched():
+    data, found = found_in("earthquake", rows=100_000)
+    drawn = dc.synthesize(found, 100_000, seed=2)
+    again = dc.discover(drawn, domain=found.domain, epsilon=3.0)
+    assert dc.skeleton_f1(again.graph, found.graph) >= 0.75
+    assert len(data) == len(drawn)
+
+
+def test_rows_are_drawn_as_csv_and_by_seed(tmp_path):
+    _, found = found_in("cancer")
+    found.save(tmp_path)
+    release = str(tmp_path / "release.json")
+    once, twice = (
+        CliRunner().invoke(main, ["synthesize", release, "--rows", "50", "--seed", "3"]).stdout for _ in range(2)
+    )
+    assert once == twice
+    rows = list(csv.reader(io.StringIO(once)))
+    assert rows[0] == list(found.domain)
+    assert len(rows) == 51
+    assert all(value in found.domain[c].levels for row in rows[1:] for c, value in zip(rows[0], row, strict=True))
+    to_file = CliRunner().invoke(main, ["synthesize", release, "--rows", "5", "--out", str(tmp_path / "rows.csv")])
+    assert to_file.exit_code == 0
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 6
+    assert CliRunner().invoke(main, ["synthesize", release, "--rows", "0"]).exit_code == 2
+    assert CliRunner().invoke(main, ["synthesize", str(tmp_path / "none.json"), "--rows", "5"]).exit_code == 2
+    nowhere = str(tmp_path / "no" / "rows.csv")
+    assert CliRunner().invoke(main, ["synthesize", release, "--rows", "5", "--out", nowhere]).exit_code == 1
+
+
+def test_odd_labels_survive():
+    labels = ("a,b", 'say "hi"', "é\u2028x")
+    domain = dc.Domain({c: dc.Categorical(categories=labels) for c in "xy"}, rows=3_000)
+    values = np.array(labels)[np.random.default_rng(0).integers(0, 3, 3_000)]
+    found = dc.discover({"x": values, "y": values}, domain=domain, epsilon=5.0)
+    file = io.StringIO()
+    write_rows(found, 200, np.random.default_rng(0), file)
+    rows = list(csv.reader(io.StringIO(file.getvalue())))[1:]
+    assert np.mean([x == y for x, y in rows]) > 0.9
+    assert {x for x, _ in rows} == set(labels)
+
+
+def test_a_release_without_tables_has_no_rows_to_draw():
+    names = list(dc.network("cancer").nodes)
+    apart = dc.Knowledge(forbidden={(a, b) for a in names for b in names if a != b})
+    _, found = found_in("cancer", rows=100, knowledge=apart)
+    with pytest.raises(ReleaseError, match="no tables"):
+        model_of(found)
+
+
+def test_networks_are_drawn_at_random():
+    rng = np.random.default_rng(0)
+    drawn = [draw_network(rng) for _ in range(20)]
+    assert len({len(net.nodes) for net in drawn}) > 3
+    for net in drawn:
+        for node in net.nodes.values():
+            np.testing.assert_allclose(node.table.sum(axis=1), 1)
+            assert len(node.parents) <= 3
+    assert len(draw_network(rng, 80).nodes) == 80
+    with pytest.raises(NetworkError):
+        draw_network(rng, 1)
+
+
+def test_accuracy_is_measured(tmp_path):
+    planned = plan(["cancer"], [2_000], [1.0, 3.0], 2)
+    assert len(planned) == 2 * 2 + 2 * 2
+    rows = [measure(run) for run in planned]
+    lines = summary(rows)
+    assert {line["method"] for line in lines} == {"marginals", "pc", "greedy-bic"}
+    assert all(0 <= line["skeleton_f1"] <= 1 for line in lines)
+    drawn = charts(lines)
+    assert set(drawn) == {"skeleton_f1-2000.svg", "cpdag_f1-2000.svg"}
+    assert all(svg.startswith("<svg") and "cancer" in svg for svg in drawn.values())
+    assert measure(Run("drawn:6:1", 500, 1.0, "marginals", 0))["network"] == "drawn:6:1"
+    with pytest.raises(SettingError, match="drawn"):
+        named("drawn:x")
+    with pytest.raises(SettingError, match="runs"):
+        plan(["cancer"], [2_000], [1.0], 1)
+
+
+def test_the_experiment_command(tmp_path):
+    options = ["--networks", "cancer", "--rows", "500", "--epsilons", "1,2", "--runs", "2", "--out", str(tmp_path)]
+    ran = CliRunner().invoke(main, ["experiment", "accuracy", *options])
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith("| network | rows | eps 1 | eps 2 | pc, not private |")
+    assert {p.name for p in tmp_path.iterdir()} >= {"runs.csv", "accuracy.csv", "skeleton_f1-500.svg"}
+    bad = CliRunner().invoke(main, ["experiment", "accuracy", "--epsilons", "many"])
+    assert bad.exit_code == 2
+    unknown = CliRunner().invoke(main, ["experiment", "accuracy", "--networks", "nowhere"])
+    assert unknown.exit_code == 2
+
+
+def test_reliability_counts_what_is_right():
+    said = [(0.9, True)] * 90 + [(0.9, False)] * 10 + [(0.3, False)] * 30
+    lines = reliability(said)
+    assert [(r["claims"], round(r["right"], 2)) for r in lines] == [(30, 0.0), (100, 0.9)]
+    assert reliability_svg({"edges": lines}).startswith("<svg")
+    one = claims(0)
+    assert all(0 < c < 1 for c, _ in one.edges)
+
+
+@pytest.mark.slow
+def test_confidences_are_calibrated_on_networks_they_were_not_fitted_on():
+    """Of at least 200 edges with a confidence from .85 to .95, between 80 and 98 % are right."""
+    said = [pair for seed in range(200) for pair in claims(seed).edges]
+    inside = [right for confidence, right in said if 0.85 <= confidence <= 0.95]
+    assert len(inside) >= 200
+    assert 0.80 <= np.mean(inside) <= 0.98
