@@ -2,8 +2,8 @@
 
 Run: python benchmarks/causal_learn.py [--network NAME] [--rows N] [--venv FOLDER]. Makes an environment of its own (in
 a temporary folder, or in FOLDER and kept) and installs causal-learn and this project there; both are timed in one
-process, after their imports and a small run of each. discreet starts from labels, so its times include reading and
-encoding them; causal-learn is given codes.
+process, after their imports and a small run of each. Both are given the same matrix of whole numbers; discreet's time
+includes checking and encoding it, and the confidences.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ def compare(name: str, rows: int) -> None:
     from discreet.discovering import discover
 
     def private(rows: Draw) -> Any:
-        return discover(rows.labels, domain=rows.domain, epsilon=EPSILON, method="marginals").graph
+        return discover(rows.matrix, domain=rows.domain, epsilon=EPSILON, method="marginals").graph
 
     def exact(rows: Draw) -> Any:
-        return not_private.pc(rows.labels, rows.domain, alpha=ALPHA)
+        return not_private.pc(rows.matrix, rows.domain, alpha=ALPHA)
 
     def theirs(rows: Draw) -> Any:
-        return _read(pc(rows.matrix, ALPHA, chisq, show_progress=False).G.graph, tuple(rows.labels))
+        return _read(pc(rows.matrix, ALPHA, chisq, show_progress=False).G.graph, tuple(rows.domain))
 
     net, small = dc.network(name), Draw(dc.network("cancer"), 2_000)
     drawn = Draw(net, rows)
@@ -97,15 +97,17 @@ def compare(name: str, rows: int) -> None:
 
 
 class Draw:
-    """Rows of a network: as labels, and as a matrix of codes."""
+    """Rows of a network as a matrix of whole numbers, and their domain."""
 
     def __init__(self, net: Any, rows: int) -> None:
         import numpy as np
 
+        from discreet.domain import Categorical, Domain
+
         codes = net.sample_codes(rows, np.random.default_rng(0))
-        self.labels = {column: np.array(net.nodes[column].levels)[code] for column, code in codes.items()}
         self.matrix = np.column_stack([code.astype(np.int64) for code in codes.values()])
-        self.domain = net.domain(rows)
+        levels = {c: tuple(str(i) for i in range(len(net.nodes[c].levels))) for c in codes}
+        self.domain = Domain({c: Categorical(categories=levels[c]) for c in codes}, rows=rows)
 
 
 def _read(marks: Any, names: tuple[str, ...]) -> Any:

@@ -306,7 +306,7 @@ def _show(found: Discovery, out: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        click.echo(summary_text(found) + "\n\n" + graph_text(found.graph))
+        click.echo(summary_text(found) + "\n\n" + graph_text(found.graph, found.confidence))
         click.echo("\n" + statement_text(found), err=True)
     if out is not None:
         with hushed():

@@ -8,7 +8,13 @@ from importlib.resources import files
 from discreet._version import __version__
 from discreet.discovery import Discovery
 from discreet.report.svg import graph_svg
+from discreet.report.text import confidence_words
 from discreet.report.words import not_promised, promised, spent
+
+CONFIDENCE = (
+    "<p>A confidence is how often an edge (or the direction of its arrow) was right among those that looked as sure, "
+    "on networks drawn at random whose graph was known. It knows of sampling and noise, not of hidden causes.</p>"
+)
 
 
 def report_html(discovery: Discovery) -> str:
@@ -25,12 +31,13 @@ def report_html(discovery: Discovery) -> str:
     if not privacy.private:
         marks = '<span class="badge bad">NOT PRIVATE</span>' + marks
     verbs = {True: "causes", False: "is linked to (direction unknown)"}
-    rows = [(escape(a), verbs[directed], escape(b)) for a, b, directed in graph.edges()]
-    edges = "".join(f"<tr><td>{a}</td><td>{verb}</td><td>{b}</td></tr>" for a, verb, b in rows)
+    sure = confidence_words(discovery.confidence)
+    rows = [(escape(a), verbs[d], escape(b), sure.get(frozenset((a, b)), "")) for a, b, d in graph.edges()]
+    edges = "".join(f"<tr><td>{a}</td><td>{verb}</td><td>{b}</td><td>{c}</td></tr>" for a, verb, b, c in rows)
     style = (files("discreet.report") / "style.css").read_text(encoding="utf-8")
     lead = f"{len(graph.nodes)} columns, {discovery.domain.rows:,} rows, {len(graph.skeleton)} edges"
     table = (
-        f"<table><tr><th>Column</th><th></th><th>Column</th></tr>{edges}</table>"
+        f"<table><tr><th>Column</th><th></th><th>Column</th><th>{'Confidence' if sure else ''}</th></tr>{edges}</table>"
         if edges
         else "<p>No edge was found.</p>"
     )
@@ -42,7 +49,7 @@ def report_html(discovery: Discovery) -> str:
         f'<div class="graph">{graph_svg(graph)}</div>'
         "<p>An arrow points from cause to effect. "
         "A plain line joins two columns whose direction the data cannot tell.</p>"
-        f"<h2>Edges</h2>{table}"
+        f"<h2>Edges</h2>{table}{CONFIDENCE if sure else ''}"
         f"<h2>What was promised</h2>{_list(promised(privacy, discovery.domain.rows))}"
         f"<h2>What was not promised</h2>{_list(not_promised(privacy))}"
         f"<h2>What the budget was spent on</h2>{_list(spent(discovery))}"

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 
-from discreet.discovery import Discovery
-from discreet.graph import Graph
+from discreet.discovery import Confidence, Discovery
+from discreet.graph import Graph, Pair
 from discreet.report.words import not_promised, promised, spent
 
 WIDTH = 96
 
 
-def graph_text(graph: Graph) -> str:
-    """Return one line an edge, causes first, and the columns that stand alone."""
+def graph_text(graph: Graph, confidence: Mapping[Pair, Confidence] | None = None) -> str:
+    """Return one line an edge, causes first, with how sure it is, and the columns that stand alone."""
     edges = list(graph.edges())
     touched = {node for a, b, _ in edges for node in (a, b)}
     wide = max((len(a) for a, _, _ in edges), default=0)
-    lines = [f"  {a:>{wide}}  {'──▶' if directed else '───'}  {b}" for a, b, directed in edges]
+    right = max((len(b) for _, b, _ in edges), default=0)
+    sure = {pair: f"  {words}" for pair, words in confidence_words(confidence or {}).items()}
+    lines = [
+        f"  {a:>{wide}}  {'──▶' if directed else '───'}  {b:<{right}}{sure.get(frozenset((a, b)), '')}".rstrip()
+        for a, b, directed in edges
+    ]
     alone = [node for node in graph.nodes if node not in touched]
     if alone:
         lines.append(_fold("  no edge: " + ", ".join(alone), "    "))
     return "\n".join(lines)
+
+
+def confidence_words(confidence: Mapping[Pair, Confidence]) -> dict[Pair, str]:
+    """Return how sure every edge is, and its arrowhead if it has one."""
+    return {
+        pair: f"edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
+        for pair, sure in confidence.items()
+    }
 
 
 def summary_text(discovery: Discovery) -> str:
