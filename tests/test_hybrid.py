@@ -314,3 +314,32 @@ def test_the_rows_that_are_said_to_be_needed_are_enough():
     rows = int(words.split("it takes ")[1].split(" rows")[0].replace(",", ""))
     variance = float(statistic.sensitivity(domain).l2_squared / (limit_of(Currency.GDP, 0.05, 1e-6) / 2))
     assert weakest_seen(rows, variance) == pytest.approx(0.05, rel=1e-3)
+
+
+def test_columns_with_one_level_are_left_out_but_may_be_required():
+    labels = {"one": ("a",), "x": ("0", "1"), "y": ("0", "1")}
+    domain = dc.Domain({c: dc.Categorical(categories=levels) for c, levels in labels.items()}, rows=2_000)
+    x = np.random.default_rng(0).integers(0, 2, 2_000).astype(str)
+    data = {"one": np.full(2_000, "a"), "x": x, "y": x}
+    for search in ("hybrid", "pc", "greedy"):
+        recipe = dc.Marginals(search=search)
+        found = dc.discover(data, domain=domain, epsilon=2.0, method=recipe)
+        assert found.graph.skeleton == {frozenset("xy")}
+        required = Knowledge(required={("one", "x")})
+        tied = dc.discover(data, domain=domain, epsilon=2.0, method=recipe, knowledge=required)
+        assert ("one", "x") in tied.graph.directed
+    alone = dc.Domain({c: dc.Categorical(categories=("a",)) for c in "ab"}, rows=5)
+    nothing = dc.discover({"a": ["a"] * 5, "b": ["a"] * 5}, domain=alone, epsilon=1.0)
+    assert nothing.privacy.spent == ()
+
+
+def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
+    """What fails after the first release is no input error: the first release stands."""
+
+    def drowned(*_):
+        raise SettingError("sigma: the noise would drown everything")
+
+    monkeypatch.setattr("discreet.discovering.plan_second", drowned)
+    _, found = seeded("cancer")
+    assert len(found.measurements) == len(found.privacy.spent) == 1
+    assert search_again(found).graph == found.graph

@@ -264,9 +264,9 @@ def test_the_command_line_says_what_it_is(files, method):
     assert result.stdout.startswith("NOT PRIVATE")
     assert "5 columns, 5,000 rows: 4 edges" in result.stdout
     assert "Do not publish" in result.stderr
-    assert {p.name for p in out.iterdir()} == {"not-private.json", "graph.svg", "graph.gml"}
+    assert {p.name for p in out.iterdir()} == {"not-private.json", "not-private.svg", "not-private.gml"}
     assert all("NOT PRIVATE" in p.read_text(encoding="utf-8") for p in out.iterdir())
-    assert len(networkx.read_gml(out / "graph.gml").edges) == 4
+    assert len(networkx.read_gml(out / "not-private.gml").edges) == 4
     saved = json.loads((out / "not-private.json").read_text(encoding="utf-8"))
     assert saved["settings"]
     again = CliRunner().invoke(main, ["discover", str(out / "not-private.json")])
@@ -323,4 +323,8 @@ def test_it_takes_a_domain_and_a_folder_without_a_release(files):
     assert run(files, "--epsilon", 1, "--out", files / "o").exit_code == 0
     beside = run(files, "--method", "pc", "--not-private", "--out", files / "o")
     assert beside.exit_code == 2
-    assert "holds a release" in beside.stderr
+    assert "different folders" in beside.stderr
+    assert run(files, "--method", "pc", "--not-private", "--out", files / "exact").exit_code == 0
+    into = run(files, "--epsilon", 1, "--out", files / "exact")
+    assert into.exit_code == 2
+    assert "different folders" in into.stderr

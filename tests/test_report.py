@@ -10,12 +10,13 @@ import pytest
 
 import discreet as dc
 from discreet.discovery import Privacy
-from discreet.errors import SettingError
+from discreet.errors import DoubtWarning, SettingError
 from discreet.report import check_folder
 from discreet.report.html import report_html
 from discreet.report.svg import graph_svg
 from discreet.report.text import graph_text, statement_text, summary_text
 from discreet.report.words import promised
+from discreet.testing import SeededNoise
 
 HOSTILE = ('<script>alert("x")</script>', "a & b", "back\\N slash", "ünï 😀 &#1; &amp;", "plain")
 
@@ -89,3 +90,17 @@ def test_a_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingError, match="out"):
         check_folder(tmp_path / "file")
+
+
+def test_what_predictable_noise_touched_is_stamped(tmp_path):
+    net = dc.network("cancer")
+    domain = net.domain(2_000)
+    table = dc.load(net.sample(2_000, np.random.default_rng(0)), domain)
+    room = dc.Room(table, domain, dc.Budget(epsilon=1, delta=1e-6), noise=SeededNoise(0))
+    found = dc.discover_in(room, dc.Marginals())
+    for path in found.save(tmp_path):
+        text = path.read_text(encoding="utf-8")
+        assert "NOT PRIVATE" in text or '"private": false' in text
+    assert "NOT PRIVATE" in "".join(ET.parse(tmp_path / "graph.svg").getroot().itertext())  # noqa: S314 - our own SVG
+    with pytest.warns(DoubtWarning, match="NOT PRIVATE"):
+        dc.synthesize(found, 5)

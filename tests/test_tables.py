@@ -221,3 +221,11 @@ def test_counting_agrees_with_brute_force(data):
         wanted = np.zeros([sizes[c] for c in columns], dtype=np.int64)
         np.add.at(wanted, tuple(codes[c] for c in columns), 1)
         np.testing.assert_array_equal(table, wanted)
+
+
+def test_a_key_as_wide_as_its_type():
+    """256 cells fit into a byte, the factor 256 does not."""
+    codes = {"a": np.zeros(10, dtype=np.uint8), "b": np.arange(10, dtype=np.uint8)}
+    (table,) = count(codes, {"a": 1, "b": 256}, [("a", "b")])
+    assert table.sum() == 10
+    assert table[0, :10].tolist() == [1] * 10

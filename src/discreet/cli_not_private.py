@@ -21,9 +21,6 @@ METHODS = ("pc", "greedy-bic")
 
 WARNING = "NOT PRIVATE: this graph is made of exact answers about the rows and promises nothing. Do not publish it."
 
-FILES = ("not-private.json", "graph.svg", "graph.gml")
-"""What is written."""
-
 
 @dataclass(frozen=True)
 class Request:
@@ -67,15 +64,13 @@ def check_method(method: str, *, not_private: bool, epsilon: float | None, delta
 def discover(request: Request, progress: Callable[[str], None]) -> None:
     """Run a method that is not private, print what it found and write the files."""
     from discreet.not_private import greedy_bic, pc
-    from discreet.report import check_folder
+    from discreet.report import EXACT_FILES, check_folder
 
     if request.domain is None:
         raise SettingError("domain: name the domain file with --domain; `discreet domain draft` writes a first one")
     settings = request.settings()
     if request.out is not None:
-        check_folder(request.out, FILES)
-        if (request.out / "release.json").exists():
-            raise SettingError(f"out: folder {str(request.out)!r} holds a release; what is not private goes elsewhere")
+        check_folder(request.out, EXACT_FILES)
     domain = Domain.from_yaml(Path(request.domain))
     knowledge = Knowledge.from_yaml(Path(request.knowledge)) if request.knowledge else NOTHING_KNOWN
     click.echo(WARNING, err=True)
@@ -118,10 +113,10 @@ def _write(graph: Graph, text: str, folder: Path) -> list[Path]:
     """Write the files; the warning is in each."""
     from discreet.cli import hushed
     from discreet.interop import to_gml
-    from discreet.report import write_whole
+    from discreet.report import EXACT_FILES, write_whole
     from discreet.report.svg import graph_svg
 
     with hushed():
-        picture = f"<!-- {WARNING} -->\n{graph_svg(graph)}"
+        picture = graph_svg(graph, stamp=WARNING)
     texts = (text, picture, f"# {WARNING}\n{to_gml(graph)}")
-    return [write_whole(folder / name, content) for name, content in zip(FILES, texts, strict=True)]
+    return [write_whole(folder / name, content) for name, content in zip(EXACT_FILES, texts, strict=True)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.discovery import Discovery, Measurement, Privacy
 from discreet.domain import Domain
 from discreet.doubts import doubts
-from discreet.errors import BudgetError, DoubtWarning
+from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms.additive import additive_for
 from discreet.oracles.released import check_alpha
@@ -19,6 +19,7 @@ from discreet.recipes import Marginals, first_look, recipe_for, search
 from discreet.release import Release
 from discreet.room import Room
 from discreet.search.pc import Progress
+from discreet.search.sieve import Sieved
 from discreet.settling import settle
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
@@ -106,12 +107,25 @@ def discover_in(
         first = _measure(room, statistic, budget.left * FIRST, progress)
         measurements.append(Measurement.of(first, domain))
         earlier = first_look(measurements[0], domain, knowledge)
-        statistic = plan_second(earlier, domain, budget.currency, budget.left)
-        if statistic is not None:
-            measurements.append(Measurement.of(_measure(room, statistic, budget.left, progress), domain))
+        second = _second(room, earlier, progress)
+        if second is not None:
+            measurements.append(second)
         private = first.private
     privacy = Privacy.of(budget, domain, private=private)
     return search(tuple(measurements), privacy, domain, recipe, knowledge=knowledge, earlier=earlier, progress=progress)
+
+
+def _second(room: Room, earlier: Sieved, progress: Progress | None) -> Measurement | None:
+    """Release what the first look calls for; nothing if that would drown or be too large."""
+    try:
+        statistic = plan_second(earlier, room.domain, room.budget.currency, room.budget.left)
+        if statistic is None:
+            return None
+        mechanism = additive_for(room.budget.currency, room.budget.left, statistic.sensitivity(room.domain))
+    except SettingError:  # from public facts and the first release; what that found still stands
+        return None
+    _tell(progress, f"measuring {statistic.name} with {mechanism.name}")
+    return Measurement.of(room.release(statistic, mechanism), room.domain)
 
 
 def _measure(

@@ -41,7 +41,7 @@ LATER = 2
 
 
 def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | Interactions | None:
-    """Return what will be asked first: all pairs that may touch. None if knowledge leaves no pair to ask about.
+    """Return what will be asked first: all pairs that may touch. None if there is no pair to ask about.
 
     Interactions where the noise is Gaussian; whole tables under a pure promise, whose Laplace noise has no shape to
     exploit.
@@ -49,7 +49,8 @@ def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | I
     knowledge.check(domain)
     if len(domain.columns) < 2:
         raise SettingError("domain: a causal graph takes at least two columns")
-    pairs = tuple(pair for pair in all_pairs(tuple(domain)) if knowledge.may_touch(*pair))
+    several = [column for column in domain if domain.size(column) > 1]  # a column with one level depends on nothing
+    pairs = tuple(pair for pair in all_pairs(several) if knowledge.may_touch(*pair))
     if not pairs:
         return None
     for a, b in pairs:

@@ -8,6 +8,7 @@ tell most are taken.
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from discreet.arrays import FloatArray
 from discreet.discovery import Discovery
-from discreet.errors import ReleaseError, SettingError
+from discreet.errors import DoubtWarning, ReleaseError, SettingError
 from discreet.oracles.components import contrasts
 from discreet.oracles.released import Released
 from discreet.planning import components
@@ -52,6 +53,10 @@ def model_of(found: Discovery) -> Model:
     """Return what rows are drawn from."""
     if not found.measurements:
         raise ReleaseError("the release holds no tables to draw rows from")
+    if not found.privacy.private:
+        warnings.warn(
+            "NOT PRIVATE: the release was made with predictable noise, for a test", DoubtWarning, stacklevel=2
+        )
     oracle = Released(components(found.measurements, found.domain), alpha=0.01, rng=np.random.default_rng(0))
     arrows = extension(found.graph)
     around: dict[str, list[str]] = {column: [] for column in found.domain}

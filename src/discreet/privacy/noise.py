@@ -151,7 +151,7 @@ def _threshold(k: int, sigma: float, bits: int) -> tuple[int, int]:
     with ctx.workprec(bits + 96):
         z = -(arb(2 * k + 1) / 2) / (arb(sigma) * arb(2).sqrt())
         scaled = z.erfc() / 2 * arb(2) ** bits
-        return int(scaled.lower().floor().unique_fmpz()), int(scaled.upper().ceil().unique_fmpz())
+        return max(0, int(scaled.lower().floor().unique_fmpz())), int(scaled.upper().ceil().unique_fmpz())
 
 
 def _refine(word: int, sigma: float, more: RandomBits, bracket: tuple[int, int]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,17 @@ if TYPE_CHECKING:
 FILES = ("release.json", "graph.svg", "graph.gml", "report.html")
 """What is written."""
 
+EXACT_FILES = ("not-private.json", "not-private.svg", "not-private.gml")
+"""What is written of a graph that is not private: under names of its own, and never beside a release."""
+
 
 def check_folder(folder: Path, names: tuple[str, ...] = FILES) -> None:
-    """Refuse a folder that cannot be written to, before anything is spent."""
+    """Refuse a folder that cannot be written to, or that holds files of the other kind, before anything is spent."""
+    foreign = EXACT_FILES if names == FILES else FILES
+    if beside := [name for name in foreign if (folder / name).exists()]:
+        raise SettingError(
+            f"out: folder {str(folder)!r} holds {beside[0]!r}; what is private and what is not go to different folders"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -36,13 +43,10 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
     from discreet.report.svg import graph_svg
 
     check_folder(folder)
-    makers: tuple[Callable[[], str], ...] = (
-        discovery.to_json,
-        lambda: graph_svg(discovery.graph),
-        lambda: to_gml(discovery.graph),
-        lambda: report_html(discovery),
-    )
-    return [write_whole(folder / name, make()) for name, make in zip(FILES, makers, strict=True)]
+    stamp = "" if discovery.privacy.private else "NOT PRIVATE: made with predictable noise, for a test"
+    picture, graph = graph_svg(discovery.graph, stamp=stamp), to_gml(discovery.graph)
+    texts = (discovery.to_json(), picture, f"# {stamp}\n{graph}" if stamp else graph, report_html(discovery))
+    return [write_whole(folder / name, text) for name, text in zip(FILES, texts, strict=True)]
 
 
 def write_whole(path: Path, text: str) -> Path:

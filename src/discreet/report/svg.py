@@ -13,11 +13,17 @@ STYLE = """
 """
 
 
-def graph_svg(graph: Graph) -> str:
-    """Return the graph as an SVG element: arrows where the direction is known, lines where it is not."""
+def graph_svg(graph: Graph, *, stamp: str = "") -> str:
+    """Return the graph as an SVG element: arrows where the direction is known, lines where it is not.
+
+    A stamp is written above the picture.
+    """
     import pygraphviz
 
     head, _, rest = to_dot(graph).partition("{\n")
-    drawn = pygraphviz.AGraph(string=f"{head}{{{STYLE}{rest}").draw(format="svg", prog="dot")
+    label = (
+        f'  label="{stamp}"; labelloc=t; fontcolor="#b00020"; fontname="Helvetica,Arial,sans-serif";\n' if stamp else ""
+    )
+    drawn = pygraphviz.AGraph(string=f"{head}{{{STYLE}{label}{rest}").draw(format="svg", prog="dot")
     text = drawn.decode("utf-8") if isinstance(drawn, bytes) else str(drawn)
     return text[text.index("<svg") :]

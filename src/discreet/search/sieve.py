@@ -7,6 +7,7 @@ Neighbours are fixed at the start of every order, so that nothing depends on the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -91,6 +92,9 @@ def sieve(
             separations[pair] = earlier.separations[pair] if gone and earlier and evidence[pair] > bar.keep else NONE
         else:
             pairs[pair], weakest[pair] = evidence[pair], (a, b, NONE)
+    for a, b in combinations(names, 2):
+        if knowledge.requires(a, b):  # whether or not anybody could ask
+            pairs.setdefault(frozenset((a, b)), math.inf)
     found = Sieved(tuple(nodes), pairs, weakest, separations, evidence)
     bridges = _bridges(found)
     for order in range(1, max_order + 1):

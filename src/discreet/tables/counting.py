@@ -55,7 +55,7 @@ def _count_by_key(codes: Codes, sizes: Mapping[str, int], columns: tuple[str, ..
     cells = prod(shape)
     rows = len(codes[columns[0]])
     counted = np.zeros(cells, dtype=np.int64)
-    kind = narrowest(cells)
+    kind = narrowest(max(cells, max(shape) + 1))  # the key, and the number of levels as a factor
     for start in range(0, rows, BLOCK):
         part = slice(start, start + BLOCK)
         key: npt.NDArray[np.integer] = codes[columns[0]][part].astype(kind)
