@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -130,7 +131,7 @@ def test_a_forbidden_pair_is_never_measured_and_saves_budget():
     _, found = seeded("asia", knowledge=forbidden)
     _, free = seeded("asia")
     sets = found.measurements[0].statistic.sets
-    assert len(sets) == 7 + 21
+    assert len(sets) == 8 + 21
     assert ("asia", "smoke") not in sets
     assert found.measurements[0].mechanism.sigma < free.measurements[0].mechanism.sigma
     assert not found.graph.neighbors("asia")
@@ -278,6 +279,10 @@ def test_a_release_holds_no_exact_counts(tmp_path):
         (lambda t: t.replace('"measurements"', '"measurement"'), "not a release"),
         (lambda t: t.replace('"nodes": [', '"nodes": ["extra", '), "damaged"),
         (lambda t: t.replace('"amount": ', '"amount": "much", "x": '), "damaged"),
+        (lambda t: t.replace('"epsilon": 1.0', '"epsilon": NaN'), "not JSON"),
+        (lambda t: t.replace('"epsilon": 1.0', '"epsilon": -3'), "makes no sense"),
+        (lambda t: t.replace('"private": false', '"private": "yes"'), "makes no sense"),
+        (lambda t: re.sub(r'"contrasts": \[-?\d+', '"contrasts": [1' + "0" * 16, t, count=1), "neither rows nor noise"),
     ],
 )
 def test_damaged_releases_are_refused(break_it, words):

@@ -343,3 +343,17 @@ def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
     _, found = seeded("cancer")
     assert len(found.measurements) == len(found.privacy.spent) == 1
     assert search_again(found).graph == found.graph
+
+
+def test_required_arrows_that_nobody_can_judge_leave_the_others_alone():
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (4, 20_000))
+    f = rng.integers(0, 2, 20_000)
+    data = {**dict(zip("abcd", bits.astype(str), strict=True)), "e": (bits.sum(0) % 2).astype(str)}
+    data |= {"f": f.astype(str), "g": np.where(rng.random(20_000) < 0.9, f, 1 - f).astype(str)}
+    domain = dc.Domain({c: dc.Categorical(categories=("0", "1")) for c in data}, rows=20_000)
+    knowledge = Knowledge(required={(c, "e") for c in "abcd"}, forbidden={("a", "b"), ("b", "a")})
+    for search in ("hybrid", "pc", "greedy"):
+        found = dc.discover(data, domain=domain, epsilon=5.0, method=dc.Marginals(search=search), knowledge=knowledge)
+        assert frozenset("fg") in found.graph.skeleton
+        assert {(c, "e") for c in "abcd"} <= found.graph.directed

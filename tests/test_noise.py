@@ -135,3 +135,19 @@ def test_thresholds_enclose_the_truth():
 def test_seeded_noise_is_stamped():
     assert not SeededNoise(1).private
     assert ExactNoise().private
+
+
+@pytest.mark.parametrize("sigma", [3.3, 120.7, 900.0])
+def test_few_draws_and_many_are_the_same_function_of_their_words(sigma):
+    """With a table of thresholds for many draws, from a guess for a few: both find the same integers."""
+    rng = np.random.default_rng(7)
+    words = rng.integers(0, 1 << 64, size=20_000, dtype=np.uint64)
+    words[:4] = [0, 1, (1 << 63) - 1, (1 << 64) - 1]
+    many = invert_rounded_gaussian(sigma, words, lambda bits: 12345)
+    few = [invert_rounded_gaussian(sigma, words[i : i + 1], lambda bits: 12345)[0] for i in range(60)]
+    assert many[:60].tolist() == few
+
+
+def test_hardly_any_noise_is_drawn():
+    words = np.random.default_rng(0).integers(0, 1 << 64, size=50, dtype=np.uint64)
+    assert not invert_rounded_gaussian(1e-6, words, lambda bits: 12345).any()

@@ -15,7 +15,7 @@ from discreet.errors import NetworkError, ReleaseError, SettingError
 from discreet.experiments.accuracy import Run, charts, measure, named, plan, summary
 from discreet.experiments.calibration import claims, reliability, reliability_svg
 from discreet.networks.drawn import draw_network
-from discreet.synthesis import model_of, write_rows
+from discreet.synthesis import csv_blocks, model_of
 from discreet.testing import SeededNoise
 
 
@@ -63,6 +63,10 @@ def test_rows_are_drawn_as_csv_and_by_seed(tmp_path):
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 6
     assert CliRunner().invoke(main, ["synthesize", release, "--rows", "0"]).exit_code == 2
     assert CliRunner().invoke(main, ["synthesize", str(tmp_path / "none.json"), "--rows", "5"]).exit_code == 2
+    assert CliRunner().invoke(main, ["synthesize", release, "--rows", "5", "--seed", "-1"]).exit_code == 2
+    kept = CliRunner().invoke(main, ["synthesize", release, "--rows", "0", "--out", str(tmp_path / "rows.csv")])
+    assert kept.exit_code == 2
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 6  # as it was
     nowhere = str(tmp_path / "no" / "rows.csv")
     assert CliRunner().invoke(main, ["synthesize", release, "--rows", "5", "--out", nowhere]).exit_code == 1
 
@@ -72,9 +76,7 @@ def test_odd_labels_survive():
     domain = dc.Domain({c: dc.Categorical(categories=labels) for c in "xy"}, rows=3_000)
     values = np.array(labels)[np.random.default_rng(0).integers(0, 3, 3_000)]
     found = dc.discover({"x": values, "y": values}, domain=domain, epsilon=5.0)
-    file = io.StringIO()
-    write_rows(found, 200, np.random.default_rng(0), file)
-    rows = list(csv.reader(io.StringIO(file.getvalue())))[1:]
+    rows = list(csv.reader(io.StringIO("".join(csv_blocks(found, 200, seed=0)))))[1:]
     assert np.mean([x == y for x, y in rows]) > 0.9
     assert {x for x, _ in rows} == set(labels)
 
@@ -145,3 +147,18 @@ def test_confidences_are_calibrated_on_networks_they_were_not_fitted_on():
     inside = [right for confidence, right in said if 0.85 <= confidence <= 0.95]
     assert len(inside) >= 200
     assert 0.80 <= np.mean(inside) <= 0.98
+
+
+def test_columns_that_touch_nothing_and_columns_with_one_level_are_drawn_too():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 5_000).astype(str)
+    data = {"alone": (rng.random(5_000) < 0.05).astype(int).astype(str), "one": ["a"] * 5_000, "x": x, "y": x}
+    levels = {"alone": ("0", "1"), "one": ("a",), "x": ("0", "1"), "y": ("0", "1")}
+    domain = dc.Domain({c: dc.Categorical(categories=v) for c, v in levels.items()}, rows=5_000)
+    apart = {arc for c in ("one", "x", "y") for arc in (("alone", c), (c, "alone"))}
+    knowledge = dc.Knowledge(forbidden=apart, required={("x", "one"), ("y", "one")})
+    for delta in (1e-6, 0):
+        found = dc.discover(data, domain=domain, epsilon=5.0, delta=delta, knowledge=knowledge)
+        drawn = dc.synthesize(found, 4_000, seed=0)
+        assert set(drawn["one"]) == {"a"}
+        assert (drawn["alone"] == "1").mean() == pytest.approx(0.05, abs=0.02)

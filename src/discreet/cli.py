@@ -115,9 +115,11 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 @click.option("--domain", "domain_file", help="Domain file (YAML): what is public about the table.")
 @click.option("--epsilon", type=float, help="Total privacy budget. No default.")
 @click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
-@click.option("--method", default="auto", show_default=True, help="auto or marginals.")
+@click.option(
+    "--method", default="auto", show_default=True, help="auto or marginals; pc or greedy-bic with --not-private."
+)
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
-@click.option("--max-order", type=int, help="Largest conditioning set.")
+@click.option("--max-order", type=int, help="Largest conditioning set: 0, 1 or 2.  [default: 2]")
 @click.option(
     "--search", type=click.Choice(["hybrid", "pc", "greedy"]), help="How the release is searched.  [default: hybrid]"
 )
@@ -200,22 +202,19 @@ main.add_command(experiment)
 @click.option("--out", type=click.Path(path_type=Path), help="CSV file.  [default: stdout]")
 def synthesize(release: str, rows: int, seed: int | None, out: Path | None) -> None:
     """Draw rows from a release.json as CSV: no data, no budget, as private as the release."""
-    import numpy as np
-
     from discreet.discovery import Discovery
-    from discreet.errors import OutputError
-    from discreet.synthesis import write_rows
+    from discreet.report import write_blocks
+    from discreet.synthesis import csv_blocks
 
-    found, rng = Discovery.load(release), np.random.default_rng(seed)
-    if out is None:
-        write_rows(found, rows, rng, sys.stdout)
+    blocks = csv_blocks(Discovery.load(release), rows, seed=seed)
+    if out is not None:
+        click.echo(f"Written: {write_blocks(out, blocks)}", err=True)
         return
     try:
-        with out.open("w", newline="", encoding="utf-8") as file:
-            write_rows(found, rows, rng, file)
-    except OSError:
-        raise OutputError(f"{out.name!r} cannot be written") from None
-    click.echo(f"Written: {out}", err=True)
+        for block in blocks:
+            click.echo(block.encode(), nl=False)
+    except BrokenPipeError:  # who reads has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @main.group()

@@ -20,8 +20,12 @@ def experiment() -> None:
 @click.option("--runs", default=10, show_default=True, help="Runs a setting, each with fresh rows and fresh noise.")
 @click.option("--search", type=click.Choice(["hybrid", "pc", "greedy"]), default="hybrid", show_default=True)
 @click.option("--ceilings/--no-ceilings", default=True, show_default=True, help="Also the methods without privacy.")
-@click.option("--jobs", default=1, show_default=True, help="Processes.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for runs.csv, accuracy.csv and the charts.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for runs.csv, accuracy.csv, and charts if there are several epsilons.",
+)
 def accuracy(
     networks: str,
     rows: str,
@@ -56,8 +60,8 @@ def accuracy(
 
 
 @experiment.command()
-@click.option("--networks", default=200, show_default=True, help="How many networks to draw at random.")
-@click.option("--jobs", default=1, show_default=True, help="Processes.")
+@click.option("--networks", type=click.IntRange(1), default=200, show_default=True, help="How many to draw at random.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for calibration.csv and calibration.svg.")
 def calibration(networks: int, jobs: int, out: Path | None) -> None:
     """Whether edges and arrowheads are right as often as their confidence says, on networks it was not fitted on."""

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 SCHEMA = 1
 MAX_RELEASE_BYTES = 64 * MAX_BYTES
 
+FARTHEST = 100.0
+"""Standard deviations that no noise reaches."""
+
 MAX_COLUMNS = 4
 """Columns of the largest table that is read back."""
 
@@ -87,7 +90,10 @@ class Privacy:
             Spending(str(s["statistic"]), str(s["mechanism"]), str(s["currency"]), float(s["amount"]))
             for s in data["spent"]
         )
-        return cls(float(data["epsilon"]), float(data["delta"]), str(data["unit"]), data["private"] is True, spent)
+        epsilon, delta, private = float(data["epsilon"]), float(data["delta"]), data["private"]
+        if not epsilon > 0 or not 0 <= delta < 1 or any(s.amount < 0 for s in spent) or not isinstance(private, bool):
+            raise ReleaseError("the privacy statement makes no sense")
+        return cls(epsilon, delta, str(data["unit"]), private, spent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +141,16 @@ class Measurement:
             if flat.size != prod(shape):
                 raise ReleaseError("a table does not have the shape that the domain declares")
             values.append(flat.reshape(shape))
-        return cls(statistic, tuple(values), _mechanism(data["mechanism"], statistic, domain))
+        mechanism = _mechanism(data["mechanism"], statistic, domain)
+        for columns, table in zip(sets, values, strict=True):
+            largest = FARTHEST * prod(domain.shape(columns)) * (domain.rows + mechanism.variance**0.5)
+            if table.size and float(np.abs(table.astype(np.float64)).max()) > largest:
+                raise ReleaseError("a table holds numbers that neither rows nor noise explain")
+        return cls(statistic, tuple(values), mechanism)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
 
 
 def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
@@ -212,13 +227,13 @@ class Discovery:
             "knowledge": self.knowledge.to_dict(),
             "measurements": [m.to_dict() for m in self.measurements],
         }
-        return json.dumps({**self.to_dict(), **extra}, ensure_ascii=False)
+        return json.dumps({**self.to_dict(), **extra}, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Discovery:
         """Read a release back."""
         try:
-            data = json.loads(text)
+            data = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError):
             raise ReleaseError("not a release: the file is not JSON") from None
         if not isinstance(data, dict) or "schema" not in data or "measurements" not in data:

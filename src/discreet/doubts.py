@@ -18,6 +18,9 @@ SURE = 4.0
 HOPELESS, GOAL = 0.2, 0.05
 """Total variation of the weakest dependence seen: beyond the first there is a doubt; the second is worth having."""
 
+STRONGEST = 0.5
+"""Total variation of two even binary columns of which one copies the other."""
+
 ROWS_A_CELL = 5
 LARGEST_EPSILON = 1_000.0
 
@@ -50,10 +53,12 @@ def _too_noisy(
     half = (SURE / GOAL) ** 2
     rows = math.ceil((half / 4 + math.sqrt(half**2 / 16 + 4 * half * variance)) / 2)
     needed = f"{rows:,} rows" + (f", or an epsilon of about {enough:.2g}" if enough is not None else "")
-    return [
-        f"with {domain.rows:,} rows and epsilon {epsilon:g} only dependences of total variation {min(seen, 1):.2f} or "
-        f"more stand out of the noise (two even yes/no columns reach 0.5 at most); to see {GOAL:g} it takes {needed}"
-    ]
+    what = (
+        "nothing stands out of the noise, not even one column that copies another"
+        if seen >= STRONGEST
+        else f"only dependences of total variation {seen:.2f} or more stand out of the noise (a copy has {STRONGEST:g})"
+    )
+    return [f"with {domain.rows:,} rows and epsilon {epsilon:g} {what}; to see {GOAL:g} it takes {needed}"]
 
 
 def _first(enough: Callable[[float], bool], low: float) -> float | None:

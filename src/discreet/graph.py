@@ -65,7 +65,10 @@ class Graph:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
-        edges = [{"from": a, "to": b, "directed": d, "confidence": None} for a, b, d in self.edges()]
+        edges = [
+            {"from": a, "to": b, "directed": d, "confidence": None, "arrow_confidence": None}
+            for a, b, d in self.edges()
+        ]
         return {"nodes": list(self.nodes), "edges": edges}
 
     @classmethod

@@ -59,9 +59,10 @@ def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | I
                 f"columns {a!r} and {b!r} have {domain.size(a)} and {domain.size(b)} levels, too many for one table: "
                 "declare fewer categories or bins"
             )
-    tables = Counts(pairs)
+    paired = {column for pair in pairs for column in pair}
+    tables = Counts((*pairs, *((column,) for column in sorted(several) if column not in paired)))
     if currency is not Currency.PURE:
-        singles = tuple((c,) for c in sorted({c for pair in pairs for c in pair}))
+        singles = tuple((column,) for column in sorted(several))
         weights = (single_weight(len(singles)),) * len(singles) + (1,) * len(pairs)
         interactions = Interactions((*singles, *pairs), weights)
         interactions.check(domain)  # refuses what cannot be counted before anything is read

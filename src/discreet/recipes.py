@@ -135,7 +135,8 @@ def first_look(measured: Measurement, domain: Domain, knowledge: Knowledge) -> S
 
 
 def _oracle(measurements: tuple[Measurement, ...], domain: Domain, alpha: float) -> Released:
-    return Released(components(measurements, domain), alpha=alpha, rng=np.random.default_rng(0))
+    parts = components(measurements, domain)
+    return Released(parts, alpha=alpha, rng=np.random.default_rng(0))
 
 
 def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
@@ -171,7 +172,7 @@ def _greedy(oracle: Released, domain: Domain, knowledge: Knowledge, max_order: i
     """Climb by scores among the pairs that look dependent and were not dropped at the first look."""
     bar = _last_bar(domain)
     found = sieve(tuple(domain), oracle, bar, knowledge=knowledge, max_order=0, earlier=earlier)
-    score = evidence_score(oracle, found.pairs, bar.keep)
+    score = evidence_score(oracle, found.pairs, bar.keep, knowledge)
     rng = np.random.default_rng(0)
     dag = greedy(tuple(domain), score, rng=rng, knowledge=knowledge, max_parents=max_order + 1, restarts=CLIMBS)
     return equivalents(dag, knowledge)

@@ -8,10 +8,11 @@ tell most are taken.
 from __future__ import annotations
 
 import csv
+import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -84,18 +85,23 @@ def _two(column: str, causes: list[str], oracle: Released) -> tuple[str, ...]:
 
 def _shares(column: str, parents: tuple[str, ...], oracle: Released) -> FloatArray:
     """Return a column's shares, one row a configuration of its parents."""
-    if not parents:
-        return oracle.estimates.shares[column][None, :]
+    if not parents or oracle.parts.sizes[column] < 2:
+        return np.repeat(oracle.estimates.shares[column][None, :], prod(oracle.parts.sizes[p] for p in parents), axis=0)
     basis = contrasts(oracle.parts.sizes[column])
     within = oracle.estimates.within(column, parents).shares
     shares = np.clip(1 / len(basis) + (basis @ within).T, 0.0, None)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def rows_of(model: Model, rows: int, rng: np.random.Generator) -> Iterator[dict[str, npt.NDArray[np.object_]]]:
-    """Yield rows as labels, some at a time."""
+def _check(rows: int, seed: int | None) -> None:
     if not 1 <= rows <= MAX_ROWS:
         raise SettingError(f"rows: a whole number from 1 to {MAX_ROWS:,}")
+    if seed is not None and seed < 0:
+        raise SettingError("seed: a whole number from 0")
+
+
+def _blocks(model: Model, rows: int, rng: np.random.Generator) -> Iterator[dict[str, npt.NDArray[np.object_]]]:
+    """Yield rows as labels, some at a time."""
     for start in range(0, rows, BLOCK):
         codes = model.draw(min(BLOCK, rows - start), rng)
         yield {c: np.array(model.levels[c], dtype=object)[codes[c]] for c in codes}
@@ -103,15 +109,27 @@ def rows_of(model: Model, rows: int, rng: np.random.Generator) -> Iterator[dict[
 
 def synthesize(found: Discovery, rows: int, *, seed: int | None = None) -> dict[str, npt.NDArray[np.object_]]:
     """Draw rows from a release, one array of labels a column: no data, no budget."""
-    blocks = list(rows_of(model_of(found), rows, np.random.default_rng(seed)))
+    _check(rows, seed)
+    blocks = list(_blocks(model_of(found), rows, np.random.default_rng(seed)))
     return {name: np.concatenate([block[name] for block in blocks]) for name in found.domain}
 
 
-def write_rows(found: Discovery, rows: int, rng: np.random.Generator, file: TextIO) -> None:
-    """Write rows drawn from a release as CSV, columns in the order of the domain."""
-    model = model_of(found)
-    names = list(found.domain)
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(names)
-    for block in rows_of(model, rows, rng):
-        writer.writerows(zip(*(block[name] for name in names), strict=True))
+def csv_blocks(found: Discovery, rows: int, *, seed: int | None = None) -> Iterator[str]:
+    """Return rows drawn from a release as CSV text, some at a time; columns in the order of the domain.
+
+    Binned columns hold the labels of their bins.
+    """
+    _check(rows, seed)
+    return _csv(model_of(found), list(found.domain), rows, np.random.default_rng(seed))
+
+
+def _csv(model: Model, names: list[str], rows: int, rng: np.random.Generator) -> Iterator[str]:
+    yield _lines([names])
+    for block in _blocks(model, rows, rng):
+        yield _lines(zip(*(block[name] for name in names), strict=True))
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()

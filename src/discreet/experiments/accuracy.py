@@ -38,7 +38,6 @@ class Run:
     epsilon: float | None
     method: str
     seed: int
-    delta: float = DELTA
     search: SearchName = "hybrid"
 
 
@@ -102,7 +101,7 @@ def _find(run: Run, table: MemoryTable, rows: int, net: Network) -> Graph:
         return not_private.pc(table, domain)
     if run.method == "greedy-bic":
         return not_private.greedy_bic(table, domain)
-    room = Room(table, domain, Budget(epsilon=run.epsilon or 0.0, delta=run.delta))
+    room = Room(table, domain, Budget(epsilon=run.epsilon or 0.0, delta=min(DELTA, 0.1 / run.rows)))
     return discover_in(room, Marginals(search=run.search)).graph
 
 

@@ -171,7 +171,7 @@ class Estimates:
         spread = vz * (c - 1) / d + vw * (d - 1) / c + v3 * weight * (c - 1) * (d - 1)
         error = np.minimum((spread / (c * d))[:, None] / size.reshape(len(group), -1) ** 2, 1.0)
         noise = _kernel(c, d, vx, vz, vw, v3)
-        flat = counts.reshape(len(group), a - 1, -1)
+        flat = counts.reshape(len(group), a - 1, c * d)
         return [_in_contrasts(*fields) for fields in zip(flat, shares, error, noise, strict=True)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,9 +52,15 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
 
 def write_whole(path: Path, text: str) -> Path:
     """Write a file whole or not at all."""
+    return write_blocks(path, [text])
+
+
+def write_blocks(path: Path, blocks: Iterable[str]) -> Path:
+    """Write a file block by block, whole or not at all."""
     part = path.with_name(path.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
+        with part.open("w", newline="", encoding="utf-8") as file:
+            file.writelines(blocks)
         return part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)

@@ -35,7 +35,8 @@ def report_html(discovery: Discovery) -> str:
     rows = [(escape(a), verbs[d], escape(b), sure.get(frozenset((a, b)), "")) for a, b, d in graph.edges()]
     edges = "".join(f"<tr><td>{a}</td><td>{verb}</td><td>{b}</td><td>{c}</td></tr>" for a, verb, b, c in rows)
     style = (files("discreet.report") / "style.css").read_text(encoding="utf-8")
-    lead = f"{len(graph.nodes)} columns, {discovery.domain.rows:,} rows, {len(graph.skeleton)} edges"
+    found = "1 edge" if len(graph.skeleton) == 1 else f"{len(graph.skeleton)} edges"
+    lead = f"{len(graph.nodes)} columns, {discovery.domain.rows:,} rows, {found}"
     table = (
         f"<table><tr><th>Column</th><th></th><th>Column</th><th>{'Confidence' if sure else ''}</th></tr>{edges}</table>"
         if edges

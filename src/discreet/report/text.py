@@ -40,8 +40,9 @@ def confidence_words(confidence: Mapping[Pair, Confidence]) -> dict[Pair, str]:
 def summary_text(discovery: Discovery) -> str:
     """Return one line about what was found."""
     arrows, lines = len(discovery.graph.directed), len(discovery.graph.undirected)
+    edges = "1 edge" if arrows + lines == 1 else f"{arrows + lines} edges"
     return (
-        f"{len(discovery.graph.nodes)} columns, {discovery.domain.rows:,} rows: {arrows + lines} edges, "
+        f"{len(discovery.graph.nodes)} columns, {discovery.domain.rows:,} rows: {edges}, "
         f"{arrows} with a direction (──▶), {lines} without (───)"
     )
 
