@@ -25,10 +25,10 @@ from discreet.search.sieve import NONE, Bar, Sieved, Triple
 EDGE_DRAWS = 200
 MARK_DRAWS = 16
 
-EDGE_CURVE = (0.056, 0.176, 0.871)
+EDGE_CURVE = (0.11, 0.194, 0.843)
 """Weight of a constant, of how often the edge stays (log odds), and of the logarithm of its weakest evidence."""
 
-MARK_CURVE = (-1.233, 0.424, 0.543)
+MARK_CURVE = (-1.457, 0.613, 0.435)
 """Weight of a constant, of how often the arrowhead comes out again (log odds), and of the edge's own log odds."""
 
 LEAST, MOST = 0.01, 0.99

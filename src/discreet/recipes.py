@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,7 +21,7 @@ from discreet.planning import components, plan
 from discreet.privacy.accounting import Currency
 from discreet.search.arrange import arrange
 from discreet.search.greedy import greedy
-from discreet.search.orient import Claim, equivalents, orient
+from discreet.search.orient import Claim, equivalents, extension, orient
 from discreet.search.pattern import Triple as Place
 from discreet.search.pc import Progress, break_circles, pc
 from discreet.search.scored import evidence_score
@@ -38,7 +38,7 @@ FIRST_DROP, DROP = -3.0, -1.0
 BRIDGE = 0.325
 """How much more it takes to drop a link between two parts, in units of log(1 + EFFECT n)."""
 
-COLLIDER = 1.0
+COLLIDER = 2.0
 """Evidence that it takes to call something a common effect."""
 
 RESTARTS, CLIMBS = 10, 5
@@ -199,12 +199,16 @@ def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> 
 
 def direct(found: Sieved, weights: Mapping[Place, float], knowledge: Knowledge, *, restarts: int = RESTARTS) -> Graph:
     """Return the class of the acyclic graph that fits the triples best."""
-    rng = np.random.default_rng(0)
-    arrows = arrange(found.nodes, found.pairs, weights, rng, knowledge=knowledge, restarts=restarts)
-    effects = colliders(Graph(found.nodes, arrows))
-    claims = [Claim(ends, middle, weights[ends, middle]) for ends, middle in effects if (ends, middle) in weights]
     unclear = frozenset(place for place in _unshielded(found) if place not in weights)
-    return orient(found.nodes, found.pairs, claims, knowledge, unclear=unclear, unasked=found.unasked)
+
+    def oriented(effects: Iterable[Place]) -> Graph:
+        claims = [Claim(ends, middle, weights[ends, middle]) for ends, middle in effects if (ends, middle) in weights]
+        return orient(found.nodes, found.pairs, claims, knowledge, unclear=unclear, unasked=found.unasked)
+
+    start = extension(oriented(place for place, weight in weights.items() if weight > 0))
+    rng = np.random.default_rng(0)
+    arrows = arrange(found.nodes, found.pairs, weights, rng, knowledge=knowledge, start=start, restarts=restarts)
+    return oriented(colliders(Graph(found.nodes, arrows)))
 
 
 def _unshielded(found: Sieved) -> list[tuple[Pair, str]]:

@@ -6,7 +6,7 @@ by local search: strongest triples first, then arrows are reversed and nodes mov
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -60,13 +60,21 @@ def arrange(
     rng: np.random.Generator,
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
+    start: Iterable[tuple[str, str]] = (),
     restarts: int = 10,
 ) -> frozenset[tuple[str, str]]:
-    """Return the arrows of an acyclic graph over the pairs, with as much weight on its common effects as was found."""
+    """Return the arrows of an acyclic graph over the pairs, with as much weight on its common effects as was found.
+
+    ``start`` holds the arrows of an acyclic graph to begin with; others are tried beside it.
+    """
     names = sorted(nodes)
     place = {name: i for i, name in enumerate(names)}
     task = _task(names, place, pairs, weights, knowledge)
-    best = _climb(task, _from_places(task, _strongest_first(task)))
+    first: Parents = [set() for _ in names]
+    for a, b in start:
+        first[place[b]].add(place[a])
+    begun = [_climb(task, _from_places(task, places)) for places in (_places(first), _strongest_first(task))]
+    best = max(begun, key=task.total)
     score = task.total(best)
     active = task.active
     for attempt in range(restarts if active else 0):
