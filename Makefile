@@ -22,6 +22,7 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/end_to_end.py
+	$(BIN)/python benchmarks/many_rows.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

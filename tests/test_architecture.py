@@ -23,7 +23,7 @@ ROWS |= {"discreet.discovering", "discreet.drafting", "discreet.settling", "disc
 ROWS |= {"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"}  # exact answers about rows
 AFTER = ("discreet.oracles", "discreet.search", "discreet.graph", "discreet.discovery", "discreet.report")
 AFTER += ("discreet.interop", "discreet.release", "discreet.recipes", "discreet.planning", "discreet.knowledge")
-AFTER += ("discreet.confidence", "discreet.synthesis", "discreet.doubts")
+AFTER += ("discreet.confidence", "discreet.synthesis", "discreet.doubts", "discreet.measurement")
 
 SEEDED = {"discreet.cli", "discreet.recipes", "discreet.testing", "discreet.not_private", "discreet.synthesis"}
 EXPERIMENTS = {name for name in MODULES if name.startswith("discreet.experiments")}

@@ -152,11 +152,14 @@ def test_nothing_to_ask_costs_nothing():
     assert not found.graph.skeleton
 
 
-def test_a_constant_column_has_no_edges():
-    _, data, domain = sampled("cancer", rows=5_000)
-    data["Smoker"] = np.full(5_000, "True")
-    found = dc.discover(data, domain=domain, epsilon=5.0)
-    assert not [pair for pair in found.graph.skeleton if "Smoker" in pair]
+def test_a_constant_column_has_no_edges_but_by_chance():
+    edges = 0
+    for seed in range(20):
+        _, data, domain = sampled("cancer", rows=5_000, seed=seed)
+        data["Smoker"] = np.full(5_000, "True")
+        room = dc.Room(dc.load(data, domain), domain, dc.Budget(epsilon=5, delta=1e-6), noise=SeededNoise(seed))
+        edges += len(dc.discover_in(room, dc.Marginals()).graph.neighbors("Smoker"))
+    assert edges <= 2
 
 
 def test_one_row_and_two_columns():

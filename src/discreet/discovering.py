@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from fractions import Fraction
 
-from discreet.discovery import Discovery, Measurement, Privacy
+from discreet.discovery import Discovery, Privacy
 from discreet.domain import Domain
 from discreet.doubts import doubts
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
 from discreet.oracles.released import check_alpha
 from discreet.planning import FIRST, plan, plan_second

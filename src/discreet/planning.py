@@ -10,10 +10,10 @@ from math import prod
 
 import numpy as np
 
-from discreet.discovery import Measurement
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.knowledge import Knowledge
+from discreet.measurement import Measurement
 from discreet.mechanisms.additive import DiscreteLaplace
 from discreet.oracles.components import Components, Law, pool, taken_apart
 from discreet.privacy.accounting import Currency

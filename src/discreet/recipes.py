@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from discreet.confidence import confidences
-from discreet.discovery import Confidence, Discovery, Measurement, Privacy
+from discreet.discovery import Confidence, Discovery, Privacy
 from discreet.domain import Domain
 from discreet.errors import ReleaseError, SettingError
 from discreet.graph import Graph, Pair, colliders
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.measurement import Measurement
 from discreet.oracles import Question
 from discreet.oracles.released import EFFECT, Released, check_alpha
 from discreet.planning import components, plan
@@ -31,6 +32,9 @@ METHODS = ("auto", "marginals")
 
 NEIGHBOURS = 2.5
 """Neighbours that a column is expected to have: what a pair's evidence must make up for grows with the columns."""
+
+LEAST = 1.0
+"""Evidence that a pair needs at least."""
 
 FIRST_DROP, DROP = -3.0, -1.0
 """Evidence below which a pair is dropped, at the first look and at the last."""
@@ -181,7 +185,7 @@ def _greedy(oracle: Released, domain: Domain, knowledge: Knowledge, max_order: i
 def _last_bar(domain: Domain) -> Bar:
     """Return what evidence decides in the end: more is needed where more columns make a neighbour rarer."""
     rare = max(len(domain.columns) - 1 - NEIGHBOURS, 1.0) / NEIGHBOURS
-    return _bar(domain, keep=max(math.log(rare), 0.0), drop=DROP)
+    return _bar(domain, keep=max(math.log(rare), LEAST), drop=DROP)
 
 
 def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> dict[Place, float]:

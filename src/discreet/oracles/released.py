@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -17,6 +16,7 @@ from discreet.errors import SettingError, UnansweredError
 from discreet.oracles import Question, Verdict
 from discreet.oracles.chi2mix import tail
 from discreet.oracles.components import Components, Law, contrasts
+from discreet.oracles.spectrum import Batch, Spectrum, spectra, whiten
 from discreet.oracles.within import Estimates, Strata, Within
 
 EFFECT = 0.1
@@ -47,32 +47,6 @@ def check_alpha(alpha: float, law: Law) -> None:
         raise SettingError("alpha: a number between 0 and 1")
     if law == "laplace" and alpha * DRAWS < 10:
         raise SettingError(f"alpha: at least {10 / DRAWS:g} with Laplace noise (delta 0), whose tails are simulated")
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """A residual in independent directions: standard scores, and how much a dependence would add to their variance.
-
-    ``evidence`` is the log Bayes factor for dependence.
-    """
-
-    scores: FloatArray
-    gains: FloatArray
-    evidence: float
-
-    def redrawn(self, draws: int, rng: np.random.Generator) -> FloatArray:
-        """Return the evidence of scores as they might have been."""
-        return _evidence(self.scores + rng.standard_normal((draws, len(self.scores))), self.gains)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Residuals of one shape, and their null covariance by where it comes from."""
-
-    values: FloatArray
-    sampled: FloatArray
-    blurred: FloatArray
-    prior: FloatArray
 
 
 class Released:
@@ -193,7 +167,7 @@ class Released:
                 step = max(1, BATCH // directions**2)
                 for start in range(0, len(group), step):
                     part = group[start : start + step]
-                    known.update(zip(part, _spectra(make(part)), strict=True))
+                    known.update(zip(part, spectra(make(part)), strict=True))
 
     def _inputs(self, group: Sequence[Question]) -> tuple[Within, Within, Strata, FloatArray, FloatArray]:
         """Stack both sides within the strata, the strata, the pairs' interactions and their variances."""
@@ -274,7 +248,7 @@ class Released:
         values, vectors = np.linalg.eigh(batch.sampled[0] + batch.blurred[0] - heavy)
         root = vectors * np.sqrt(np.maximum(values, 0))
         draws = drawn + self._rng.standard_normal(drawn.shape) @ root.T
-        whitener, gains = _whiten(batch)
+        whitener, gains = whiten(batch)
         weights = gains[0] / (1 + gains[0])
         seen = float((whitener[0] @ batch.values[0]) ** 2 @ weights)
         return float(1 + (((draws @ whitener[0].T) ** 2) @ weights >= seen).sum()) / (1 + DRAWS)
@@ -289,11 +263,6 @@ class Released:
 def _ordered(question: Question) -> Question:
     x, y, given = question
     return (x, y, given) if x < y else (y, x, given)
-
-
-def _evidence(scores: FloatArray, gains: FloatArray) -> FloatArray:
-    """Return log Bayes factors for dependence, along the last axis."""
-    return np.asarray((scores**2 * (gains / (1 + gains)) - np.log1p(gains)).sum(axis=-1) / 2)
 
 
 def _summed_products(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -311,19 +280,3 @@ def _t(matrices: FloatArray) -> FloatArray:
 def _stack(items: Sequence[Within]) -> Within:
     fields = ("counts", "shares", "covariance", "error", "noise")
     return Within(*(np.stack([getattr(item, field) for item in items]) for field in fields))
-
-
-def _whiten(batch: Batch) -> tuple[FloatArray, FloatArray]:
-    """Return, for each residual, the map to independent directions with unit null variance, and the gain of each."""
-    root = np.linalg.cholesky(batch.sampled + batch.blurred)
-    half = np.linalg.solve(root, batch.prior)
-    ratio = np.linalg.solve(root, _t(half))
-    gains, directions = np.linalg.eigh((ratio + _t(ratio)) / 2)
-    return _t(directions) @ np.linalg.inv(root), np.maximum(gains, 0.0)
-
-
-def _spectra(batch: Batch) -> list[Spectrum]:
-    whitener, gains = _whiten(batch)
-    scores = (whitener @ batch.values[..., None])[..., 0]
-    weighed = _evidence(scores, gains).tolist()
-    return [Spectrum(z, g, e) for z, g, e in zip(scores, gains, weighed, strict=True)]

@@ -25,7 +25,11 @@ def report_html(discovery: Discovery) -> str:
         f"delta {privacy.delta:g}",
         "replace one row",
         f"method {discovery.method}",
-        *(f"{key.replace('_', ' ')} {value}" for key, value in discovery.settings.items()),
+        *(
+            f"{key.replace('_', ' ')} {value}"
+            for key, value in discovery.settings.items()
+            if key != "alpha" or discovery.settings["search"] == "pc"
+        ),
     ]
     marks = "".join(f'<span class="badge">{escape(badge)}</span>' for badge in badges)
     if not privacy.private:
