@@ -48,8 +48,9 @@ def test_contrasts_and_simplex():
 
 
 def released(rows, sizes, tables, variance, law="gaussian"):
-    """What noisy pair tables say."""
-    parts = pool(part for columns, table in tables.items() for part in taken_apart(columns, table, variance))
+    """What noisy tables say; a third entry tells how many cells of noise are in one of theirs."""
+    listed = [(columns, table, 1) for columns, table in tables.items()] if isinstance(tables, dict) else tables
+    parts = pool(part for columns, table, cells in listed for part in taken_apart(columns, table, cells * variance))
     return Components(rows, sizes, parts, law)
 
 
@@ -69,21 +70,18 @@ class World:
         return table + np.rint(draw(0, self.scale, table.shape))
 
     def tables(self, joint):
-        """Noisy tables from a joint law over x, y, z, with further columns that depend on nothing."""
+        """Noisy tables from a joint law over x, y, z, with the margins of their tables with further binary columns."""
         counts = self.rng.multinomial(self.n, joint.ravel()).reshape(joint.shape).astype(float)
-        tables = {
-            ("x", "y"): self.blur(counts.sum(2)),
-            ("x", "z"): self.blur(counts.sum(1)),
-            ("y", "z"): self.blur(counts.sum(0)),
-        }
+        tables = [
+            (("x", "y"), self.blur(counts.sum(2)), 1),
+            (("x", "z"), self.blur(counts.sum(1)), 1),
+            (("y", "z"), self.blur(counts.sum(0)), 1),
+        ]
         sizes = {"x": self.a, "y": self.b, "z": self.c}
-        for i in range(self.p - 3):
-            name = f"~{i}"
-            sizes[name] = 2
-            for column, axis in (("x", (1, 2)), ("y", (0, 2)), ("z", (0, 1))):
-                margin = counts.sum(axis).astype(int)
-                half = self.rng.binomial(margin, 0.5)
-                tables[column, name] = self.blur(np.stack([half, margin - half], 1).astype(float))
+        for column, axis in (("x", (1, 2)), ("y", (0, 2)), ("z", (0, 1))):
+            margin = counts.sum(axis)
+            for _ in range(self.p - 3):
+                tables.append(((column,), margin + self.blur(np.zeros((len(margin), 2))).sum(axis=1), 2))
         return sizes, tables
 
     def oracle(self, joint):
