@@ -122,6 +122,11 @@ def gdp_delta(mu: float, epsilon: float) -> float:
     return math.nextafter(float(_gdp_delta(mu, epsilon).upper()), math.inf)
 
 
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """Return a delta at epsilon of rho-zCDP, rounded up."""
+    return math.nextafter(float(_zcdp_delta(rho, epsilon).upper()), math.inf)
+
+
 def _gdp_delta(mu: float, epsilon: float) -> arb:
     with ctx.workprec(PRECISION):
         m, e, root = arb(mu), arb(epsilon), arb(2).sqrt()

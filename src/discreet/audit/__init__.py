@@ -1,0 +1,99 @@
+"""Auditors: what is claimed, what was found. They look at made-up rows only, never at a custodian's.
+
+``exact`` computes what a finite mechanism promises, ``replay`` runs a method again on a neighbouring table with the
+same noisy answers, ``blackbox`` runs anything often and bounds its epsilon from below, ``source`` reads the code.
+No violation found means just that, at the power of the audit; the guarantee is the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from discreet.arrays import IntArray
+from discreet.domain import Domain
+from discreet.errors import SettingError
+from discreet.tables.memory import MemoryTable
+
+Auditor = Literal["exact", "replay", "black box", "source"]
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Two tables of codes (rows by columns) that differ in one row, and how they were found."""
+
+    first: IntArray
+    second: IntArray
+    kind: str
+
+    def __post_init__(self) -> None:
+        if self.first.shape != self.second.shape or self.first.ndim != 2:
+            raise SettingError("neighbours: two tables of the same shape, rows by columns")
+        if (self.first != self.second).any(axis=1).sum() > 1:
+            raise SettingError("neighbours: they differ in one row at most")
+
+    @property
+    def row(self) -> int:
+        """Where they differ; 0 if nowhere."""
+        return int((self.first != self.second).any(axis=1).argmax())
+
+    @property
+    def swapped(self) -> Neighbours:
+        """The same two tables, the other way round."""
+        return Neighbours(self.second, self.first, self.kind)
+
+    def words(self) -> str:
+        """Return both tables as evidence: groups of equal rows, and the row that was replaced."""
+        rest = np.delete(self.first, self.row, axis=0)
+        distinct, times = np.unique(rest, axis=0, return_counts=True)
+        groups = [f"{n} x {_row(r)}" for r, n in zip(distinct, times, strict=True)]
+        shown = ", ".join(groups[:12]) + (f", and {len(groups) - 12} more kinds of rows" if len(groups) > 12 else "")
+        changed = f"one row {_row(self.first[self.row])} -> {_row(self.second[self.row])}"
+        return f"{len(self.first)} rows: {changed}; the others: {shown or 'none'} ({self.kind})"
+
+
+def _row(codes: IntArray) -> str:
+    return "(" + ", ".join(map(str, codes.tolist())) + ")"
+
+
+def table_of(rows: IntArray, domain: Domain) -> MemoryTable:
+    """Return codes as a table; columns in the domain's order."""
+    return MemoryTable({name: rows[:, j] for j, name in enumerate(domain)}, {name: domain.size(name) for name in domain})
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one audit found.
+
+    Parameters
+    ----------
+    name, auditor
+        What was audited, and how.
+    claim
+        The promise, in words.
+    claimed, found
+        The same and the bound found, in the claim's own number (epsilon, mu, or a share of a sensitivity); ``found``
+        is what was certainly reached, so ``found > claimed`` is a violation. None where there is no number to compare.
+    runs
+        Runs or pairs of tables that were looked at.
+    violated
+        Whether the claim is broken.
+    evidence
+        What shows it: neighbouring tables and an output.
+    """
+
+    name: str
+    auditor: Auditor
+    claim: str
+    claimed: float | None
+    found: float | None
+    runs: int
+    violated: bool
+    evidence: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return "violation" if self.violated else "no violation"
