@@ -60,7 +60,8 @@ def _row(codes: IntArray) -> str:
 
 def table_of(rows: IntArray, domain: Domain) -> MemoryTable:
     """Return codes as a table; columns in the domain's order."""
-    return MemoryTable({name: rows[:, j] for j, name in enumerate(domain)}, {name: domain.size(name) for name in domain})
+    codes = {name: rows[:, j].astype(np.uint16) for j, name in enumerate(domain)}
+    return MemoryTable(codes, {name: domain.size(name) for name in domain})
 
 
 @dataclass(frozen=True)
