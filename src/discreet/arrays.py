@@ -1,4 +1,4 @@
-"""The two kinds of arrays in this project: exact integers, and floats after a release."""
+"""The kinds of arrays in this project: exact integers, floats after a release, and answers yes or no."""
 
 from __future__ import annotations
 
@@ -7,3 +7,4 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]

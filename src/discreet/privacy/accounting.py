@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Real
 
 from flint import arb, ctx
@@ -60,6 +61,7 @@ def limit_of(currency: Currency, epsilon: float, delta: float) -> Fraction:
     return Fraction(mu_of(epsilon, delta)) ** 2
 
 
+@lru_cache
 def mu_of(epsilon: float, delta: float) -> float:
     """Return the largest float mu such that mu-GDP certainly implies (epsilon, delta)-DP.
 
@@ -71,6 +73,7 @@ def mu_of(epsilon: float, delta: float) -> float:
     return _largest(lambda mu: _certainly_below(_gdp_delta(mu, epsilon), delta), "epsilon, delta")
 
 
+@lru_cache
 def rho_of(epsilon: float, delta: float) -> float:
     """Return a float rho, as large as certifiable, such that rho-zCDP implies (epsilon, delta)-DP.
 
@@ -117,11 +120,13 @@ def _two_sided_tail(mu: float) -> arb:
     return (arb(mu) / (2 * arb(2).sqrt())).erfc()
 
 
+@lru_cache(maxsize=4096)
 def gdp_delta(mu: float, epsilon: float) -> float:
     """Return the delta at epsilon of mu-GDP, rounded up."""
     return math.nextafter(float(_gdp_delta(mu, epsilon).upper()), math.inf)
 
 
+@lru_cache(maxsize=4096)
 def zcdp_delta(rho: float, epsilon: float) -> float:
     """Return a delta at epsilon of rho-zCDP, rounded up."""
     return math.nextafter(float(_zcdp_delta(rho, epsilon).upper()), math.inf)
@@ -168,6 +173,8 @@ def _largest(holds: Callable[[float], bool], what: str) -> float:
         low, high = high, 2 * high
     for _ in range(STEPS):
         middle = (low + high) / 2
+        if not low < middle < high:  # neighbouring floats
+            break
         low, high = (middle, high) if holds(middle) else (low, middle)
     if low == 0:
         raise SettingError(f"{what}: too small for any release")

@@ -1,0 +1,227 @@
+"""Events: sets of outputs that tell two tables apart, learned from runs on both."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Protocol
+
+import numpy as np
+
+from discreet.arrays import BoolArray, FloatArray
+
+MOST_ATOMS = 40
+"""Values that are looked at one by one, the most frequent ones."""
+
+CUTS = 24
+"""Thresholds a number is cut at."""
+
+MOST_NUMBERS = 40
+"""Numbers of an output that are cut one by one; a score of all of them is always looked at."""
+
+
+def flat(output: object) -> tuple[object, ...]:
+    """Return an output as a flat tuple of numbers and other things that can be compared."""
+    if isinstance(output, np.ndarray):
+        return tuple(output.ravel().tolist())
+    if isinstance(output, tuple | list):
+        return tuple(part for item in output for part in flat(item))
+    return (output if isinstance(output, Hashable) else repr(output),)
+
+
+class Outputs:
+    """Outputs of many runs: as wholes, and as numbers where they are numbers."""
+
+    def __init__(self, wholes: Sequence[tuple[object, ...]]) -> None:
+        self.wholes = wholes
+
+    @classmethod
+    def of(cls, outputs: Sequence[object]) -> Outputs:
+        """Take outputs as they come."""
+        return cls([flat(output) for output in outputs])
+
+    def __len__(self) -> int:
+        return len(self.wholes)
+
+    @property
+    def width(self) -> int:
+        """The most places that an output has."""
+        return max((len(whole) for whole in self.wholes), default=0)
+
+    @cached_property
+    def shapes(self) -> list[tuple[object, ...]]:
+        """What is left of each output if numbers are blanked: where it answered, and what words it used."""
+        return [tuple("#" if _number(part) else part for part in whole) for whole in self.wholes]
+
+    def numbers(self, place: int) -> FloatArray:
+        """Return the numbers at a place; NaN where there is none."""
+        if place not in self._columns:
+            found = [w[place] if len(w) > place and _number(w[place]) else math.nan for w in self.wholes]
+            self._columns[place] = np.array(found, dtype=np.float64)
+        return self._columns[place]
+
+    @cached_property
+    def _columns(self) -> dict[int, FloatArray]:
+        return {}
+
+
+def _number(part: object) -> bool:
+    return isinstance(part, Real) and not isinstance(part, bool) and not math.isnan(float(part))
+
+
+class Event(Protocol):
+    """A set of outputs."""
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        ...
+
+    def holds(self, outputs: Outputs) -> BoolArray:
+        """Return in which runs it happened."""
+        ...
+
+
+@dataclass(frozen=True)
+class Among:
+    """The output, or what is left of it without its numbers, is one of these."""
+
+    those: frozenset[tuple[object, ...]]
+    shape: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        shown = sorted(map(repr, self.those))
+        return f"is {shown[0]}" if len(shown) == 1 else f"is one of {len(shown)}, such as {shown[0]}"
+
+    def holds(self, outputs: Outputs) -> BoolArray:
+        """Return in which runs it happened."""
+        return np.array([whole in self.those for whole in (outputs.shapes if self.shape else outputs.wholes)])
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A weighted sum of numbers is at or beyond a threshold; with ``shape``, only where the rest looks like that."""
+
+    places: tuple[int, ...]
+    weights: tuple[float, ...]
+    threshold: float
+    above: bool
+    shape: tuple[object, ...] | None = None
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        what = f"number {self.places[0] + 1}" if len(self.places) == 1 else f"score of {len(self.places)} numbers"
+        return f"with {what} {'>=' if self.above else '<='} {self.threshold:.6g}" + (
+            f" in the form {self.shape!r}" if self.shape is not None else ""
+        )
+
+    def holds(self, outputs: Outputs) -> BoolArray:
+        """Return in which runs it happened."""
+        score = _score(outputs, self.places, self.weights)
+        hit = score >= self.threshold if self.above else score <= self.threshold
+        if self.shape is not None:
+            hit &= np.array([shape == self.shape for shape in outputs.shapes])
+        return np.asarray(hit, dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class Equals:
+    """The part at a place has a value."""
+
+    place: int
+    value: object
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        return f"with part {self.place + 1} = {self.value!r}"
+
+    def holds(self, outputs: Outputs) -> BoolArray:
+        """Return in which runs it happened."""
+        return np.array([len(w) > self.place and w[self.place] == self.value for w in outputs.wholes])
+
+
+def _score(outputs: Outputs, places: tuple[int, ...], weights: tuple[float, ...]) -> FloatArray:
+    total = np.zeros(len(outputs))
+    for place, weight in zip(places, weights, strict=True):
+        total = total + weight * outputs.numbers(place)
+    return total
+
+
+def candidates(first: Outputs, second: Outputs) -> list[Event]:
+    """Return events that might be likelier on one of two tables, learned from runs on both."""
+    width = max(first.width, second.width)
+    events: list[Event] = [*_wholes(first, second), *_parts(first, second, min(width, MOST_NUMBERS))]
+    events += _cuts(first, second, width)
+    return list(dict.fromkeys(events))
+
+
+def _wholes(first: Outputs, second: Outputs) -> Iterator[Event]:
+    """Yield single outputs, and all outputs that are likelier on one side by a factor."""
+    for shape in (False, True):
+        sides = [Counter(side.shapes if shape else side.wholes) for side in (first, second)]
+        seen = sides[0] + sides[1]
+        if len(seen) == 1 or len(seen) > (len(first) + len(second)) / 2:
+            continue
+        yield from (Among(frozenset((whole,)), shape) for whole, _ in seen.most_common(MOST_ATOMS))
+        odds = {w: (sides[0][w] + 0.5) / (sides[1][w] + 0.5) for w in seen}
+        for factor in (1.0, 1.5, 2.0, 3.0, 5.0, 10.0):
+            yield Among(frozenset(w for w in seen if odds[w] >= factor), shape)
+            yield Among(frozenset(w for w in seen if odds[w] <= 1 / factor), shape)
+
+
+def _parts(first: Outputs, second: Outputs, width: int) -> Iterator[Event]:
+    for place in range(width):
+        seen = Counter(w[place] for side in (first, second) for w in side.wholes if len(w) > place)
+        often = [value for value, times in seen.most_common(10) if times > 2]
+        yield from (Equals(place, value) for value in often)
+
+
+def _cuts(first: Outputs, second: Outputs, width: int) -> Iterator[Event]:
+    """Yield thresholds on each number, on their difference of means, and on numbers of outputs of one shape."""
+    numeric = []
+    for place in range(width):
+        a, b = first.numbers(place), second.numbers(place)
+        pooled = np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]])
+        if not len(pooled):
+            continue
+        numeric.append((place, _pull(a, b, pooled)))
+        if place < MOST_NUMBERS:
+            yield from _thresholds((place,), (1.0,), pooled)
+    if len(numeric) > 1:
+        places, weights = tuple(p for p, _ in numeric), tuple(w for _, w in numeric)
+        both = np.concatenate([_score(side, places, weights) for side in (first, second)])
+        yield from _thresholds(places, weights, both[~np.isnan(both)])
+    shapes = Counter([*first.shapes, *second.shapes])
+    if 1 < len(shapes) <= MOST_ATOMS:
+        for shape, _ in shapes.most_common(6):
+            for place in (i for i, part in enumerate(shape) if part == "#"):
+                inside = [side.numbers(place)[[s == shape for s in side.shapes]] for side in (first, second)]
+                yield from _thresholds((place,), (1.0,), np.concatenate(inside), shape)
+
+
+def _pull(a: FloatArray, b: FloatArray, pooled: FloatArray) -> float:
+    """Return the difference of means over the variance: the weight of a number in the score."""
+    spread = float(pooled.var())
+    both = (a[~np.isnan(a)], b[~np.isnan(b)])
+    if not spread or not len(both[0]) or not len(both[1]):
+        return 0.0
+    return float((both[0].mean() - both[1].mean()) / spread)
+
+
+def _thresholds(
+    places: tuple[int, ...], weights: tuple[float, ...], pooled: FloatArray, shape: tuple[object, ...] | None = None
+) -> Iterator[Event]:
+    if not len(pooled):
+        return
+    levels = np.concatenate([np.linspace(0, 1, CUTS + 1), [0.005, 0.01, 0.02, 0.98, 0.99, 0.995]])
+    for threshold in sorted(set(np.quantile(pooled, levels).tolist())):
+        yield Cut(places, weights, threshold, True, shape)
+        yield Cut(places, weights, threshold, False, shape)
