@@ -1,0 +1,194 @@
+"""Everything of the library that makes a promise, and how it is put before the auditors.
+
+A statistic and a mechanism need one line here, with an example; a method needs none: whatever `recipes.METHODS`
+names is run with all its variants. A test fails if something that makes a promise has no audit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from discreet.arrays import IntArray
+from discreet.audit import Neighbours, table_of
+from discreet.audit.claims import Claim
+from discreet.audit.neighbours import Objective
+from discreet.audit.replay import change, exact_value, share
+from discreet.columns import Categorical, Numeric
+from discreet.discovering import discover, discover_in
+from discreet.discovery import Discovery
+from discreet.domain import Domain
+from discreet.errors import DoubtWarning, SettingError
+from discreet.mechanisms import Mechanism
+from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
+from discreet.mechanisms.selection import Selection
+from discreet.privacy.accounting import Currency
+from discreet.privacy.budget import Budget
+from discreet.privacy.noise import ExactNoise
+from discreet.recipes import METHODS, Marginals, recipe_for
+from discreet.room import Room
+from discreet.statistics import Statistic
+from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
+from discreet.statistics.quantiles import Quantiles
+
+
+def levels(number: int) -> Categorical:
+    """Return a column of so many levels."""
+    return Categorical(categories=tuple(map(str, range(number))))
+
+
+PAIR = Domain({"a": levels(2), "b": levels(3)}, rows=3)
+ONE = Domain({"a": levels(2)}, rows=3)
+FEW = Domain({"a": levels(2), "b": levels(3), "c": levels(2), "d": levels(2)}, rows=40)
+RANGE = Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles")
+MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
+TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
+
+STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
+    Counts: (
+        (Counts((("a",), ("a", "b"))), PAIR),
+        (Counts((("a",), ("a", "b"), ("b", "c"), ("b", "c", "d"))), FEW),
+    ),
+    Interactions: (
+        (Interactions((("a",), ("b",), ("a", "b")), (1, 2, 3)), PAIR),
+        (Interactions((("a",), ("a", "b"), ("c", "d"), ("b", "c", "d")), (1, 1, 2, 2)), FEW),
+    ),
+    Quantiles: ((Quantiles(("x",), 3), MIXED),),
+}
+"""Statistics with the domains they are audited on. On tiny ones every pair of neighbours is looked at."""
+
+_ONE_TABLE = Counts((("a",),))
+_CONTRASTS = Interactions((("a",),), (1,))
+
+MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
+    RoundedGaussian: ((RoundedGaussian(1.5), _ONE_TABLE, ONE),),
+    ShapedGaussian: ((ShapedGaussian(1.2, _CONTRASTS.squares(ONE)), _CONTRASTS, ONE),),
+    DiscreteGaussian: ((DiscreteGaussian(1.5), _ONE_TABLE, ONE),),
+    DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
+    Selection: ((Selection(2.0, 1), _ONE_TABLE, ONE),),
+}
+"""Mechanisms with a statistic and a domain on which they are audited."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A method with its settings, a domain and a budget."""
+
+    method: str
+    recipe: Marginals
+    domain: Domain
+    epsilon: float
+    delta: float
+
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        chosen = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
+        kind = "pure" if not self.delta else "Gaussian"
+        waits = ", private quantiles" if self.domain.unsettled else ""
+        return f"{self.method} ({', '.join([*chosen, kind])}{waits})"
+
+    @property
+    def claim(self) -> Claim:
+        """What the budget promises."""
+        budget = Budget(epsilon=self.epsilon, delta=self.delta)
+        if budget.currency is Currency.GDP:
+            return Claim(Currency.GDP, float(budget.limit) ** 0.5)
+        return Claim(budget.currency, float(budget.limit))
+
+    def found(self, rows: IntArray) -> Discovery:
+        """Run the method on rows, in a room of its own."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            room = Room(table_of(rows, self.domain), self.domain, Budget(epsilon=self.epsilon, delta=self.delta))
+            return discover_in(room, self.recipe)
+
+    def release(self, rows: IntArray) -> str:
+        """Return all that would be published."""
+        return self.found(rows).to_json()
+
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+        found = self.found(rows)
+        nodes = found.graph.nodes
+        arrows = [int((a, b) in found.graph.directed) for a in nodes for b in nodes if a != b]
+        touching = [int(frozenset((a, b)) in found.graph.skeleton) for a in nodes for b in nodes if a < b]
+        return (*(values for m in found.measurements for values in m.values), *arrows, *touching)
+
+    def published(self, rows: IntArray) -> str:
+        """Run the whole way from a table with labels, and return all that would be published."""
+        table = {
+            name: np.array(self.domain[name].levels, dtype=object)[rows[:, j]] for j, name in enumerate(self.domain)
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            found = discover(
+                _frame(table), domain=self.domain, epsilon=self.epsilon, delta=self.delta, method=self.recipe
+            )
+        return found.to_json()
+
+
+def _frame(table: dict[str, IntArray]) -> object:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(column.tolist(), pa.string()) for name, column in table.items()})
+
+
+def choices(recipe: Marginals) -> list[str]:
+    """Return the settings of a recipe that have a fixed set of values."""
+    hints = get_type_hints(type(recipe))
+    return [f.name for f in fields(recipe) if get_origin(hints[f.name]) is Literal]
+
+
+def variants(recipe: Marginals) -> list[Marginals]:
+    """Return a recipe with every value of every such setting, one at a time."""
+    hints = get_type_hints(type(recipe))
+    found = [recipe]
+    for name in choices(recipe):
+        found += [replace(recipe, **{name: v}) for v in get_args(hints[name]) if v != getattr(recipe, name)]
+    return found
+
+
+def settings(method: str) -> list[Setting]:
+    """Return the settings in which a method is audited: all variants, both kinds of promise, with and without bins."""
+    found = []
+    for recipe in variants(recipe_for(method, FEW)):
+        for epsilon, delta in ((20.0, 1e-4), (20.0, 0.0)):
+            found.append(Setting(method, recipe, FEW, epsilon, delta))
+    found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
+    return found
+
+
+def methods() -> list[str]:
+    """Return the names of all methods, each once."""
+    return [name for name in METHODS if name != "auto"]
+
+
+def objective(statistic: Statistic, domain: Domain) -> Objective:
+    """Return how much of its declared sensitivity a statistic uses up on a pair."""
+    declared = statistic.sensitivity(domain)
+
+    def used(pair: Neighbours) -> float:
+        try:
+            values = [exact_value(statistic, rows, domain) for rows in (pair.first, pair.second)]
+            return share(change(values[0], values[1], declared), declared)
+        except SettingError:
+            return float("inf")
+
+    return used
+
+
+def blurring(mechanism: Mechanism, statistic: Statistic, domain: Domain) -> Callable[[IntArray, int], Sequence[object]]:
+    """Return a sampler for the black box: the mechanism with the real noise."""
+    noise = ExactNoise()
+
+    def sample(rows: IntArray, times: int) -> list[object]:
+        exact = exact_value(statistic, rows, domain)
+        return [mechanism.blur(exact, noise) for _ in range(times)]
+
+    return sample
