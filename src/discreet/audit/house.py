@@ -108,11 +108,16 @@ class House:
 
     def reachable(self, start: str) -> set[str]:
         """Return the modules that are run when one is imported, and those that its functions import."""
-        seen, stack = {start}, [start]
+        seen = self._with_packages(start)
+        stack = list(seen)
         while stack:
             for target in self.graph[stack.pop()]:
-                parts = target.split(".")
-                packages = {".".join(parts[:k]) for k in range(1, len(parts) + 1)} & self.modules.keys()
-                stack += packages - seen
-                seen |= packages
+                further = self._with_packages(target) - seen
+                stack += further
+                seen |= further
         return seen
+
+    def _with_packages(self, name: str) -> set[str]:
+        """Return a module and the packages it is in: they are run before it."""
+        parts = name.split(".")
+        return {".".join(parts[:k]) for k in range(1, len(parts) + 1)} & self.modules.keys()

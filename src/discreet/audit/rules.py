@@ -18,11 +18,13 @@ DRAWS = {"rounded_gaussian", "discrete_gaussian", "discrete_laplace", "exponenti
 DYNAMIC = {"import_module", "__import__", "exec", "eval", "modules", "run_module", "run_path"}
 STREAMS = {"SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "RandomState"}
 GENERATORS = {"Generator", "default_rng", "Random", "SystemRandom"} | STREAMS
-VARIATES = {"normal", "laplace", "exponential", "uniform", "random", "rvs", "gauss", "normalvariate", "expovariate"}
-VARIATES |= {"standard_normal", "standard_exponential", "standard_cauchy", "standard_gamma", "standard_t", "randn"}
-VARIATES |= {"lognormal", "multivariate_normal", "gumbel", "logistic", "triangular", "gamma", "beta", "geometric"}
-VARIATES |= {"poisson", "binomial", "negative_binomial", "choice", "choices", "integers", "randint", "rand"}
-VARIATES |= {"random_sample", "gammavariate", "betavariate", "lognormvariate", "randrange", "shuffle", "permutation"}
+COROUTINES = ("collections.abc.Generator", "typing.Generator")
+FLOATS = {"normal", "laplace", "exponential", "uniform", "random", "rvs", "gauss", "normalvariate", "expovariate"}
+FLOATS |= {"standard_normal", "standard_exponential", "standard_cauchy", "standard_gamma", "standard_t", "randn"}
+FLOATS |= {"lognormal", "multivariate_normal", "gumbel", "logistic", "triangular", "gamma", "beta", "rand"}
+FLOATS |= {"random_sample", "gammavariate", "betavariate", "lognormvariate", "vonmises", "weibull", "rayleigh"}
+WHOLES = {"geometric", "poisson", "binomial", "negative_binomial", "choice", "choices", "integers", "randint"}
+WHOLES |= {"randrange", "getrandbits", "shuffle", "permutation", "permuted", "sample"}
 SEED = ("seed", "random_state")
 COPIERS = ("pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib", "copy", "copyreg")
 KEEPERS = {"dump", "dumps", "save", "savez", "savez_compressed", "savetxt", "tofile", "write_text", "write_bytes"}
@@ -88,16 +90,21 @@ def nobody_brings_a_seed(_house: House, module: Module) -> Iterator[str]:
 def no_floating_point_noise(_house: House, module: Module) -> Iterator[str]:
     """The last digits of a floating-point variate tell what it was added to; noise here is exact and integer."""
     if module.layer in plan.NOISY:
-        drawn = (c for c in module.calls if last(c) in VARIATES and not c.startswith(("scipy.special.", "math.")))
-        yield from (c for c in drawn if "." in c)
+        yield from _drawn(module, FLOATS)
 
 
 def no_generators_where_noise_is_made(_house: House, module: Module) -> Iterator[str]:
     """A generator's stream can be computed from its state; privacy noise comes from the operating system."""
     if module.layer in plan.NOISY:
         yield from module.imported("random", "numpy.random")
-        abc = ("collections.abc.Generator", "typing.Generator")
-        yield from (n for n in module.names if last(n) in GENERATORS and n not in abc)
+        yield from (n for n in module.names if last(n) in GENERATORS and n not in COROUTINES)
+        yield from _drawn(module, WHOLES)
+
+
+def _drawn(module: Module, variates: set[str]) -> Iterator[str]:
+    """Yield calls of functions with these names that come from elsewhere: from a generator, for all that is known."""
+    calls = (c for c in module.calls if "." in c and last(c) in variates)
+    return (c for c in calls if not c.startswith(("scipy.special.", "math.")))
 
 
 def no_noise_from_hashes_or_clocks(_house: House, module: Module) -> Iterator[str]:
