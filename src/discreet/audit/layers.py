@@ -1,0 +1,78 @@
+"""The plan of the house: who holds rows, who comes after a release, and who may import whom."""
+
+from __future__ import annotations
+
+DOOR = "discreet"
+"""The library's front door, which imports by constant names when one is first used."""
+
+ROWS = frozenset(
+    {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling"}
+    | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
+    | {"discreet.tables.coarse"}
+    | {"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"}  # exact answers about rows
+)
+"""Modules that hold rows, or hold a room that does."""
+
+CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "encode", "frames", "header"))
+"""Modules that read what a custodian hands in."""
+
+_AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
+_AFTER_TOO = ("knowledge", "confidence", "synthesis", "doubts", "measurement")
+AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
+"""What follows a release: these modules, and all whose names begin like theirs."""
+
+EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"})
+"""Answers without privacy."""
+
+EXACT_DOORS = frozenset({"discreet.cli", "discreet.experiments.accuracy"})
+"""Who may ask for answers without privacy."""
+
+BROKEN = "discreet.audit.broken"
+AUDITORS = tuple(
+    f"discreet.audit.{name}" for name in ("laws", "replay", "neighbours", "register", "blackbox", "broken")
+)
+"""Auditors that evaluate and blur themselves, on made-up rows."""
+
+_SEEDED = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments", "audit")
+SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
+"""Who may make a generator from a seed: for made-up rows and for post-processing, never for privacy noise."""
+
+HOLDERS = frozenset({"statistics", "mechanisms", "room", "tables", "privacy"})
+"""Layers in which rows, exact values or noise pass by."""
+
+NOISY = frozenset({"mechanisms", "privacy", "room"})
+"""Layers in which noise is made or handed on."""
+
+_LIBRARY: tuple[str, ...] = (
+    "columns",
+    "declaration",
+    "discovering",
+    "discovery",
+    "domain",
+    "graph",
+    "knowledge",
+    "measurement",
+)
+_LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
+_LIBRARY += ("settling", "statistics", "synthesis", "tables")
+
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "discreet.errors": (),
+    "discreet.sealed": ("errors",),
+    "discreet.arrays": (),
+    "discreet.declaration": ("errors",),
+    "discreet.columns": ("errors", "declaration"),
+    "discreet.domain": ("errors", "declaration", "columns"),
+    "discreet.knowledge": ("errors", "declaration"),
+    "discreet.graph": ("errors",),
+    "discreet.tables": ("arrays", "errors", "declaration", "domain", "sealed", "tables"),
+    "discreet.privacy": ("arrays", "errors", "privacy", "sealed"),
+    "discreet.statistics": ("arrays", "errors", "domain", "tables", "statistics"),
+    "discreet.mechanisms": ("arrays", "errors", "privacy", "statistics", "mechanisms"),
+    "discreet.oracles": ("arrays", "errors", "graph", "oracles"),
+    "discreet.oracles.exact": ("arrays", "errors", "oracles", "sealed", "tables"),  # not private: asks rows directly
+    "discreet.search": ("arrays", "errors", "graph", "knowledge", "oracles", "search"),
+    "discreet.networks": ("declaration", "domain", "errors", "graph", "networks"),
+    "discreet.audit": (*_LIBRARY, "arrays", "audit", "errors"),
+}
+"""What each layer may import. The longest name that fits a module counts."""
