@@ -159,16 +159,11 @@ def _hybrid(
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     weights = triple_weights(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
     graph = direct(found, weights, knowledge)
-    sure = confidences(
-        graph,
-        found,
-        bar,
-        around,
-        oracle,
-        lambda again: direct(found, again, knowledge, restarts=0),
-        lambda evidence: triple_weights(around, evidence),
-        np.random.default_rng(0),
-    )
+
+    def again(evidence: Mapping[Question, float]) -> Graph:
+        return direct(found, triple_weights(around, evidence), knowledge, restarts=0)
+
+    sure = confidences(graph, found, bar, around, oracle, again, np.random.default_rng(0))
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 
