@@ -147,8 +147,6 @@ def discover(
 
     With a release.json as DATA, search that release again: no data, no domain, no budget.
     """
-    from dataclasses import replace
-
     from discreet import cli_not_private as exact
 
     if not_private or method in exact.METHODS:
@@ -181,9 +179,7 @@ def discover(
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     domain = Domain.from_yaml(Path(domain_file))
-    recipe = recipe_for(method, domain.widest())
-    chosen = {"max_order": max_order, "search": search, "alpha": alpha}
-    recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})  # type: ignore[arg-type]
+    recipe = recipe_for(method, domain.widest()).changed(search=search, max_order=max_order, alpha=alpha)
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     delta = DELTA if delta is None else delta
     found = run(

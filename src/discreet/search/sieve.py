@@ -107,12 +107,12 @@ def sieve(
             if not sets:
                 continue
             pair = frozenset((x, y))
-            best = min(sets, key=lambda given, x=x, y=y: (answers[x, y, given], sorted(given)))  # type: ignore[misc]
-            if answers[x, y, best] < (bar.bridge if pair in bridges else bar.drop):
+            least, _, best = min((answers[x, y, g], sorted(g), g) for g in sets)  # sorted sets are all different
+            if least < (bar.bridge if pair in bridges else bar.drop):
                 del pairs[pair], weakest[pair]
                 separations[pair] = best
-            elif answers[x, y, best] < pairs[pair]:
-                pairs[pair], weakest[pair] = answers[x, y, best], (x, y, best)
+            elif least < pairs[pair]:
+                pairs[pair], weakest[pair] = least, (x, y, best)
     return found
 
 
