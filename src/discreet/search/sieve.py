@@ -15,6 +15,7 @@ from itertools import combinations
 from discreet.graph import Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles import Question, Scorer
+from discreet.search.pattern import pairs_left
 
 PASSING = 0.3
 """A column explains a dependence only if it shares at least this part of its evidence with both sides."""
@@ -65,7 +66,7 @@ class Sieved:
     @property
     def unasked(self) -> frozenset[Pair]:
         """Pairs that are not adjacent and about which nothing is known."""
-        return frozenset(map(frozenset, combinations(self.nodes, 2))) - self.pairs.keys() - self.separations.keys()
+        return pairs_left(self.nodes, self.pairs, self.separations)
 
 
 def sieve(
