@@ -151,7 +151,7 @@ def discover(
 
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
-        asked = exact.Request(data, domain_file, method, knowledge_file, max_order, alpha, out, as_json)
+        asked = exact.Request(data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
         exact.discover(asked, _progress())
         return
 
