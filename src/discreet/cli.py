@@ -175,7 +175,10 @@ def discover(
         _show(again, out, as_json)
         return
     if domain_file is None:
-        raise SettingError("domain: name the domain file with --domain; `discreet domain draft` writes a first one")
+        raise SettingError(
+            "domain: name the domain file with --domain; `discreet domain draft` writes a first one. Only a release, "
+            "whose name ends in .json, needs none"
+        )
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     domain = Domain.from_yaml(Path(domain_file))
