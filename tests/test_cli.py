@@ -62,6 +62,15 @@ def test_a_release_is_searched_again_without_data(files):
     assert "epsilon" in clash.stderr
 
 
+def test_a_release_has_its_name(files):
+    folder, _ = files
+    (folder / "release.txt").write_text("my release")
+    for args in (["discover", folder / "release.txt"], ["synthesize", folder / "release.txt", "--rows", 5]):
+        result = run(*args)
+        assert result.exit_code == 2
+        assert ".json" in result.stderr
+
+
 def test_knowledge_file(files):
     folder, _ = files
     (folder / "k.yaml").write_text("required: [[Xray, Dyspnoea]]\n")

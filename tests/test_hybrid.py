@@ -197,12 +197,12 @@ def test_the_level_of_order_two(epsilon, levels):
         assert count <= 1.5 * level * runs
 
 
-def seeded(name, *, rows=20_000, epsilon=1.0, delta=1e-6, seed=0, **settings):
+def seeded(name, *, rows=20_000, epsilon=1.0, delta=1e-6, seed=0, progress=None, **settings):
     net = dc.network(name)
     domain = net.domain(rows)
     table = MemoryTable(net.sample_codes(rows, np.random.default_rng(seed)), {c: domain.size(c) for c in domain})
     room = dc.Room(table, domain, dc.Budget(epsilon=epsilon, delta=delta), noise=SeededNoise(seed))
-    return net, dc.discover_in(room, dc.Marginals(**settings))
+    return net, dc.discover_in(room, dc.Marginals(**settings), progress=progress)
 
 
 @pytest.mark.parametrize("search", ["hybrid", "pc", "greedy"])
@@ -340,7 +340,9 @@ def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
         raise SettingError("sigma: the noise would drown everything")
 
     monkeypatch.setattr("discreet.discovering.plan_second", drowned)
-    _, found = seeded("cancer")
+    words = []
+    _, found = seeded("cancer", progress=words.append)
+    assert "drown in noise" in words[-1]
     assert len(found.measurements) == len(found.privacy.spent) == 1
     assert search_again(found).graph == found.graph
 

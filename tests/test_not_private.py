@@ -302,6 +302,8 @@ REFUSED = {
     "an unknown method": (["--method", "magic", "--not-private"], "'magic'"),
     "an order for scores": (["--method", "greedy-bic", "--not-private", "--max-order", "1"], "max-order"),
     "a level for scores": (["--method", "greedy-bic", "--not-private", "--alpha", "0.1"], "alpha"),
+    "a search for tests": (["--method", "pc", "--not-private", "--search", "pc"], "search"),
+    "a search for scores": (["--method", "greedy-bic", "--not-private", "--search", "greedy"], "search"),
     "a level that is none": (["--method", "pc", "--not-private", "--alpha", "2"], "alpha"),
     "an order below 0": (["--method", "pc", "--not-private", "--max-order", "-1"], "max-order"),
 }

@@ -147,13 +147,11 @@ def discover(
 
     With a release.json as DATA, search that release again: no data, no domain, no budget.
     """
-    from dataclasses import replace
-
     from discreet import cli_not_private as exact
 
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
-        asked = exact.Request(data, domain_file, method, knowledge_file, max_order, alpha, out, as_json)
+        asked = exact.Request(data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
         exact.discover(asked, _progress())
         return
 
@@ -177,13 +175,14 @@ def discover(
         _show(again, out, as_json)
         return
     if domain_file is None:
-        raise SettingError("domain: name the domain file with --domain; `discreet domain draft` writes a first one")
+        raise SettingError(
+            "domain: name the domain file with --domain; `discreet domain draft` writes a first one. Only a release, "
+            "whose name ends in .json, needs none"
+        )
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     domain = Domain.from_yaml(Path(domain_file))
-    recipe = recipe_for(method, domain.widest())
-    chosen = {"max_order": max_order, "search": search, "alpha": alpha}
-    recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})  # type: ignore[arg-type]
+    recipe = recipe_for(method, domain.widest()).changed(search=search, max_order=max_order, alpha=alpha)
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     delta = DELTA if delta is None else delta
     found = run(

@@ -31,12 +31,15 @@ class Request:
     method: str
     knowledge: str | None
     max_order: int | None
+    search: str | None
     alpha: float | None
     out: Path | None
     as_json: bool
 
     def settings(self) -> dict[str, Any]:
         """Return the method's settings, after refusing those that it does not have."""
+        if self.search is not None:
+            raise SettingError(f"search: it is for releases, and the method `{self.method}` makes none")
         given = {"max_order": self.max_order, "alpha": self.alpha}
         if self.method == "greedy-bic":
             if clash := [key for key, value in given.items() if value is not None]:

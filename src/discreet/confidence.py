@@ -3,7 +3,7 @@
 A redrawn residual is the one that was seen plus a draw of its whole null covariance (sampling and noise). An edge
 is as sure as often as its weakest questions keep it, and as strong as its weakest evidence; an arrowhead as often
 as it comes out again when all triples are redrawn. Both go through a logistic curve that was fitted on random
-networks (``benchmarks/calibration.py``), since even what never wavers may be wrong: a hidden path, a set that was
+networks (``benchmarks/fit_confidence.py``), since even what never wavers may be wrong: a hidden path, a set that was
 not asked.
 """
 
@@ -19,7 +19,6 @@ from discreet.discovery import Confidence
 from discreet.graph import Graph, Pair
 from discreet.oracles import Question
 from discreet.oracles.released import Released
-from discreet.search.pattern import Triple as Place
 from discreet.search.sieve import NONE, Bar, Sieved, Triple
 
 EDGE_DRAWS = 200
@@ -41,13 +40,12 @@ def confidences(
     bar: Bar,
     around: Sequence[Triple],
     oracle: Released,
-    direct: Callable[[Mapping[Place, float]], Graph],
-    weigh: Callable[[Mapping[Question, float]], Mapping[Place, float]],
+    direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
 ) -> dict[Pair, Confidence]:
-    """Return the confidence of every edge and arrowhead of a graph."""
+    """Return the confidence of every edge and arrowhead of a graph; ``direct`` makes a graph of redrawn evidence."""
     edges = edge_features(found, bar, oracle, rng)
-    marks = mark_features(graph, around, oracle, direct, weigh, rng)
+    marks = mark_features(graph, around, oracle, direct, rng)
     result = {}
     for pair in graph.skeleton:
         edge = _curve(EDGE_CURVE, edges[pair])
@@ -81,8 +79,7 @@ def mark_features(
     graph: Graph,
     around: Sequence[Triple],
     oracle: Released,
-    direct: Callable[[Mapping[Place, float]], Graph],
-    weigh: Callable[[Mapping[Question, float]], Mapping[Place, float]],
+    direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
 ) -> dict[Pair, float]:
     """Return, for every arrow, the log odds that it comes out again."""
@@ -90,7 +87,7 @@ def mark_features(
     drawn = oracle.redraw(questions, MARK_DRAWS, rng)
     again = []
     for row in drawn:
-        marks = direct(weigh(dict(zip(questions, row.tolist(), strict=True)))).directed
+        marks = direct(dict(zip(questions, row.tolist(), strict=True))).directed
         again.append([arc in marks for arc in graph.directed])
     shares = np.array(again, dtype=np.float64).reshape(len(drawn), -1)
     return {frozenset(arc): _smoothed(column) for arc, column in zip(graph.directed, shares.T, strict=True)}

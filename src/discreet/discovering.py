@@ -124,6 +124,7 @@ def _second(room: Room, earlier: Sieved, progress: Progress | None) -> Measureme
             return None
         mechanism = additive_for(room.budget.currency, room.budget.left, statistic.sensitivity(room.domain))
     except SettingError:  # from public facts and the first release; what that found still stands
+        _tell(progress, "a second release would drown in noise or be too large: the first one is searched alone")
         return None
     _tell(progress, f"measuring {statistic.name} with {mechanism.name}")
     return Measurement.of(room.release(statistic, mechanism), room.domain)

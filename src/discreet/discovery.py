@@ -148,7 +148,7 @@ class Discovery:
         try:
             data = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError):
-            raise ReleaseError("not a release: the file is not JSON") from None
+            raise ReleaseError("not a release (the .json file that `discover --out` writes): not JSON") from None
         if not isinstance(data, dict) or "schema" not in data or "measurements" not in data:
             raise ReleaseError("not a release: expected what `discover --out` writes to release.json")
         if data["schema"] != SCHEMA:

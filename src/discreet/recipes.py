@@ -85,6 +85,16 @@ class Marginals:
         """The method's name."""
         return "marginals"
 
+    def changed(
+        self, *, search: SearchName | None = None, max_order: int | None = None, alpha: float | None = None
+    ) -> Marginals:
+        """Return it with those settings changed that are given."""
+        return Marginals(
+            search=self.search if search is None else search,
+            max_order=self.max_order if max_order is None else max_order,
+            alpha=self.alpha if alpha is None else alpha,
+        )
+
 
 def search(
     measurements: tuple[Measurement, ...],
@@ -127,8 +137,7 @@ def search_again(
         alpha=float(found.settings["alpha"]),
         max_order=int(found.settings["max_order"]),
     )
-    given = {"max_order": max_order, "alpha": alpha, "search": search_by}
-    recipe = replace(recipe, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
+    recipe = recipe.changed(search=search_by, max_order=max_order, alpha=alpha)
     return search(found.measurements, found.privacy, found.domain, recipe, knowledge=found.knowledge)
 
 
@@ -159,16 +168,11 @@ def _hybrid(
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     weights = triple_weights(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
     graph = direct(found, weights, knowledge)
-    sure = confidences(
-        graph,
-        found,
-        bar,
-        around,
-        oracle,
-        lambda again: direct(found, again, knowledge, restarts=0),
-        lambda evidence: triple_weights(around, evidence),
-        np.random.default_rng(0),
-    )
+
+    def again(evidence: Mapping[Question, float]) -> Graph:
+        return direct(found, triple_weights(around, evidence), knowledge, restarts=0)
+
+    sure = confidences(graph, found, bar, around, oracle, again, np.random.default_rng(0))
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 

@@ -186,18 +186,18 @@ class Released:
         """Return what is left of each pair's table when the part that the strata explain is taken away."""
         sx, sy, strata, table, variance = self._inputs(group)
         size = strata.size
-        values = table - sx.shares @ _t(sy.counts) - sx.counts @ _t(sy.shares)
-        values = values + (sx.shares * size[:, None, :]) @ _t(sy.shares)
+        values = table - sx.shares @ sy.counts.mT - sx.counts @ sy.shares.mT
+        values = values + (sx.shares * size[:, None, :]) @ sy.shares.mT
         count, directions = len(group), values[0].size
         square = (count, directions, directions)
         sampled = _summed_products(sx.covariance * size[:, :, None, None], sy.covariance)
-        by_x = sx.shares @ sy.noise @ _t(sx.shares)
-        by_y = sy.shares @ sx.noise @ _t(sy.shares)
+        by_x = sx.shares @ sy.noise @ sx.shares.mT
+        by_y = sy.shares @ sx.noise @ sy.shares.mT
         ix, iy = np.eye(values.shape[1]), np.eye(values.shape[2])
         blurred = by_x[:, :, None, :, None] * iy[:, None, :] + ix[:, None, :, None] * by_y[:, None, :, None, :]
         products = (size**2 * sx.error * sy.error).sum(axis=1)
         joint = (sx.shares[:, :, None] * sy.shares[:, None, :]).reshape(count, directions, -1)
-        blurred = blurred.reshape(square) + joint @ strata.noise @ _t(joint)
+        blurred = blurred.reshape(square) + joint @ strata.noise @ joint.mT
         blurred = blurred + (variance + SPARSE + HEAVY * products)[:, None, None] * np.eye(directions)
         return Batch(values.reshape(count, -1), sampled, blurred, EFFECT * self.parts.rows * sampled)
 
@@ -241,7 +241,7 @@ class Released:
             cz = contrasts(sizes[key[0]])
             around_x, around_y = (self.estimates.within(side, key).shares @ cz for side in (x, y))
             from_x = self._laplace(x, key[0]) @ around_y.T
-            from_y = around_x @ self._laplace(y, key[0]).transpose(0, 2, 1)
+            from_y = around_x @ self._laplace(y, key[0]).mT
             drawn = drawn - (from_x + from_y).reshape(DRAWS, -1)
             heavy = heavy + self.parts.variance(y, key[0]) * np.kron(around_x @ around_x.T, np.eye(len(around_y)))
             heavy = heavy + self.parts.variance(x, key[0]) * np.kron(np.eye(len(around_x)), around_y @ around_y.T)
@@ -269,12 +269,8 @@ def _summed_products(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the sum over strata of the Kronecker products of two stacks of matrices."""
     count, strata, a, _ = left.shape
     b = right.shape[2]
-    summed = left.reshape(count, strata, -1).transpose(0, 2, 1) @ right.reshape(count, strata, -1)
+    summed = left.reshape(count, strata, -1).mT @ right.reshape(count, strata, -1)
     return summed.reshape(count, a, a, b, b).transpose(0, 1, 3, 2, 4).reshape(count, a * b, a * b)
-
-
-def _t(matrices: FloatArray) -> FloatArray:
-    return matrices.transpose(0, 2, 1)
 
 
 def _stack(items: Sequence[Within]) -> Within:

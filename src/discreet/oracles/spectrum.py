@@ -40,17 +40,13 @@ def evidence_of(scores: FloatArray, gains: FloatArray) -> FloatArray:
     return np.asarray((scores**2 * (gains / (1 + gains)) - np.log1p(gains)).sum(axis=-1) / 2)
 
 
-def _t(matrices: FloatArray) -> FloatArray:
-    return matrices.transpose(0, 2, 1)
-
-
 def whiten(batch: Batch) -> tuple[FloatArray, FloatArray]:
     """Return, for each residual, the map to independent directions with unit null variance, and the gain of each."""
     root = np.linalg.cholesky(batch.sampled + batch.blurred)
     half = np.linalg.solve(root, batch.prior)
-    ratio = np.linalg.solve(root, _t(half))
-    gains, directions = np.linalg.eigh((ratio + _t(ratio)) / 2)
-    return _t(directions) @ np.linalg.inv(root), np.maximum(gains, 0.0)
+    ratio = np.linalg.solve(root, half.mT)
+    gains, directions = np.linalg.eigh((ratio + ratio.mT) / 2)
+    return directions.mT @ np.linalg.inv(root), np.maximum(gains, 0.0)
 
 
 def spectra(batch: Batch) -> list[Spectrum]:

@@ -162,7 +162,7 @@ class Estimates:
         moved = np.einsum("nijk,xi,zj,wk->nxzw", seen - third, ca, cc, cd, optimize=True)
         size = np.maximum(fitted.sum(axis=1), 1e-9)
         cells = (fitted + weight[:, None, None, None] * moved) / size[:, None]
-        shares = to_simplex(cells.reshape(len(group), a, -1).transpose(0, 2, 1)).transpose(0, 2, 1)
+        shares = to_simplex(cells.reshape(len(group), a, -1).mT).mT
         vx, vz, vw = (np.array([parts.variance(*sorted({t[0], t[i]})) for t in group]) for i in range(3))
         inner = (np.stack([parts.values(t[0], t[i]) for t in group]) for i in (1, 2))
         by_z, by_w = (values @ basis.T for values, basis in zip(inner, (cc, cd), strict=True))

@@ -138,6 +138,11 @@ def remove_sink(p: Pattern, sink: str) -> list[Arc]:
     return arcs
 
 
+def pairs_left(nodes: Iterable[str], *known: Iterable[Pair]) -> frozenset[Pair]:
+    """Return all pairs of nodes but those that are known."""
+    return frozenset(map(frozenset, combinations(nodes, 2))).difference(*known)
+
+
 def arcs_on_circles(arcs: Iterable[Arc]) -> set[Arc]:
     """Return the arrows that lie on a directed circle."""
     remaining = set(arcs)

@@ -17,7 +17,7 @@ from discreet.graph import Graph, Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles import Oracle, Verdict
 from discreet.search.orient import Claim, orient
-from discreet.search.pattern import Triple, arcs_on_circles
+from discreet.search.pattern import Triple, arcs_on_circles, pairs_left
 
 Progress = Callable[[str], None]
 
@@ -47,7 +47,7 @@ class Skeleton:
     @property
     def unasked(self) -> frozenset[Pair]:
         """Pairs that are not adjacent and about which nothing is known."""
-        return frozenset(map(frozenset, combinations(self.nodes, 2))) - self.pairs.keys() - self.separations.keys()
+        return pairs_left(self.nodes, self.pairs, self.separations)
 
 
 def pc(

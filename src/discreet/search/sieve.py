@@ -15,6 +15,7 @@ from itertools import combinations
 from discreet.graph import Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles import Question, Scorer
+from discreet.search.pattern import pairs_left
 
 PASSING = 0.3
 """A column explains a dependence only if it shares at least this part of its evidence with both sides."""
@@ -65,7 +66,7 @@ class Sieved:
     @property
     def unasked(self) -> frozenset[Pair]:
         """Pairs that are not adjacent and about which nothing is known."""
-        return frozenset(map(frozenset, combinations(self.nodes, 2))) - self.pairs.keys() - self.separations.keys()
+        return pairs_left(self.nodes, self.pairs, self.separations)
 
 
 def sieve(
@@ -107,12 +108,12 @@ def sieve(
             if not sets:
                 continue
             pair = frozenset((x, y))
-            best = min(sets, key=lambda given, x=x, y=y: (answers[x, y, given], sorted(given)))  # type: ignore[misc]
-            if answers[x, y, best] < (bar.bridge if pair in bridges else bar.drop):
+            least, _, best = min((answers[x, y, g], sorted(g), g) for g in sets)  # sorted sets are all different
+            if least < (bar.bridge if pair in bridges else bar.drop):
                 del pairs[pair], weakest[pair]
                 separations[pair] = best
-            elif answers[x, y, best] < pairs[pair]:
-                pairs[pair], weakest[pair] = answers[x, y, best], (x, y, best)
+            elif least < pairs[pair]:
+                pairs[pair], weakest[pair] = least, (x, y, best)
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 
 import numpy as np
 
@@ -13,10 +12,8 @@ from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity
+from discreet.statistics.sets import check_countable, columns_of, cut
 from discreet.tables import Table
-
-MAX_CELLS = 50_000_000
-"""Cells of one release; more would be mostly noise and would not fit in a file."""
 
 
 @dataclass(frozen=True)
@@ -52,23 +49,13 @@ class Counts:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns it sees."""
-        return tuple(dict.fromkeys(c for s in self.sets for c in s))
+        return columns_of(self.sets)
 
     def sensitivity(self, domain: Domain) -> Sensitivity:
         """Return 2K in L1 and 2K in squared L2."""
-        for column in self.columns:
-            if not domain[column].tabulable:
-                raise SettingError(
-                    f"column {column!r} is numeric: declare `bins` to count it, and settle those at quantiles"
-                )
-        if self.cells(domain) > MAX_CELLS:
-            raise SettingError(f"counts: more than {MAX_CELLS:,} cells; declare fewer categories or bins")
+        check_countable(self.sets, domain, "counts")
         moved = Fraction(2 * len(self.sets))
         return Sensitivity(l1=moved, l2_squared=moved)
-
-    def cells(self, domain: Domain) -> int:
-        """Return the number of cells of all tables."""
-        return sum(prod(domain.shape(s)) for s in self.sets)
 
     def evaluate(self, table: Table) -> IntArray:
         """Return all tables, flattened one after the other."""
@@ -76,10 +63,7 @@ class Counts:
 
     def split(self, vector: IntArray, domain: Domain) -> list[IntArray]:
         """Cut a vector of cells into tables of the public shapes."""
-        shapes = [domain.shape(s) for s in self.sets]
-        ends = np.cumsum([prod(shape) for shape in shapes])
-        parts = np.split(vector, ends[:-1])
-        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        return cut(vector, [domain.shape(s) for s in self.sets])
 
 
 def all_pairs(columns: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -15,7 +15,7 @@ from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity
-from discreet.statistics.counts import MAX_CELLS
+from discreet.statistics.sets import check_countable, columns_of, cut
 from discreet.tables import Table
 
 MAX_ENUMERATED = 12
@@ -79,15 +79,11 @@ class Interactions:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns it sees."""
-        return tuple(dict.fromkeys(c for s in self.sets for c in s))
+        return columns_of(self.sets)
 
     def check(self, domain: Domain) -> None:
         """Refuse what cannot be counted."""
-        for column in self.columns:
-            if not domain[column].tabulable:
-                raise SettingError(f"column {column!r} is numeric: declare `bins` to count it")
-        if sum(prod(domain.shape(s)) for s in self.sets) > MAX_CELLS:
-            raise SettingError(f"interactions: more than {MAX_CELLS:,} cells; declare fewer categories or bins")
+        check_countable(self.sets, domain, "interactions")
 
     def sensitivity(self, domain: Domain) -> Sensitivity:
         """Return the squared L2 norm of the largest change, in weighted orthonormal contrasts."""
@@ -118,10 +114,7 @@ class Interactions:
 
     def split(self, vector: IntArray, domain: Domain) -> list[IntArray]:
         """Cut a vector of contrasts into one array a set."""
-        shapes = [tuple(size - 1 for size in domain.shape(s)) for s in self.sets]
-        ends = np.cumsum([prod(shape) for shape in shapes])
-        parts = np.split(vector, ends[:-1])
-        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        return cut(vector, [tuple(size - 1 for size in domain.shape(s)) for s in self.sets])
 
 
 @cache
