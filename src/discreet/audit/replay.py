@@ -98,8 +98,13 @@ def _watched(tape: Tape, before: Tape | None) -> Iterator[None]:
         tape.asked.append(Asked(statistic, mechanism, room.domain, room.budget, tap.exact, answer))
         return answer
 
-    with _ONE_AT_A_TIME, patch.object(Room, "_blurred", noted):
-        yield
+    if not _ONE_AT_A_TIME.acquire(blocking=False):
+        raise SettingError("replay: one run is watched at a time")
+    try:
+        with patch.object(Room, "_blurred", noted):
+            yield
+    finally:
+        _ONE_AT_A_TIME.release()
 
 
 def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | None = None) -> Tape:

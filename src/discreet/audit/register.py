@@ -1,0 +1,259 @@
+"""The register: which audits there are, of the library and of what is broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain, islice
+from typing import Literal
+
+import numpy as np
+
+from discreet.arrays import IntArray
+from discreet.audit import Auditor, Finding, Neighbours, blackbox
+from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
+from discreet.audit.broken.code import CODE
+from discreet.audit.broken.methods import METHODS
+from discreet.audit.broken.noise import NOISE
+from discreet.audit.broken.published import PUBLISHED
+from discreet.audit.broken.sparse import SPARSE
+from discreet.audit.claims import claim_of
+from discreet.audit.laws import exact_finding, exact_finite
+from discreet.audit.neighbours import ALL, climb, every, hand_made, how_many, random_pairs, worst
+from discreet.audit.replay import audit_method, audit_statistic, record
+from discreet.audit.source import check_code, source_finding
+from discreet.audit.subjects import MECHANISMS, STATISTICS, TWO, Setting, blurring, methods, objective, settings
+from discreet.domain import Domain
+from discreet.mechanisms import Mechanism
+from discreet.recipes import recipe_for
+from discreet.statistics import Statistic
+
+ALPHA = 0.001
+"""Probability with which any alarm of the black box at all is false, over everything in the register."""
+
+BROKEN: tuple[Broken, ...] = (*NOISE, *SPARSE, *PUBLISHED, *METHODS, *CODE)
+"""All that is broken on purpose."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """How hard an audit tries."""
+
+    name: str
+    runs: int
+    """Runs of a mechanism a table, for the black box."""
+    method_runs: int
+    """Runs of a whole method a table."""
+    tries: int
+    """Neighbours drawn at random."""
+    steps: int
+    """Steps of a climb."""
+    replays: int
+    """Neighbours that a method is replayed on."""
+
+
+QUICK = Power("quick", runs=2_000, method_runs=500, tries=15, steps=60, replays=6)
+FULL = Power("full", runs=20_000, method_runs=4_000, tries=500, steps=2_000, replays=150)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One audit: of what, by whom, and how it is run at a power and a level."""
+
+    name: str
+    subject: str
+    kind: Literal["statistic", "mechanism", "method", "source", "broken"]
+    auditor: Auditor
+    run: Callable[[Power, float], Finding]
+
+
+def cases() -> list[Case]:
+    """Return all audits of the library."""
+    return [*_statistics(), *_mechanisms(), *_methods(), _source()]
+
+
+def cases_for(method: str) -> list[Case]:
+    """Return the audits of a method, and of every statistic and mechanism that it makes use of."""
+    used = _used(method)
+    return [case for case in cases() if case.subject in used or case.kind == "source"]
+
+
+@cache
+def _used(method: str) -> frozenset[str]:
+    """Return the names of the classes that a method passes through the door, found by running it."""
+    found = {method}
+    for setting in settings(method):
+        rows = next(random_pairs(setting.domain, np.random.default_rng(0))).first
+        for asked in record(setting.release, rows).asked:
+            found |= {type(asked.statistic).__name__, type(asked.mechanism).__name__}
+    return frozenset(found)
+
+
+def _statistics() -> Iterator[Case]:
+    for cls, examples in STATISTICS.items():
+        for i, (statistic, domain) in enumerate(examples):
+            name = f"{cls.__name__}, {'every pair of a tiny table' if _tiny(domain) else 'worst neighbours'}"
+            yield Case(
+                name, cls.__name__, "statistic", "replay", partial(_sensitivity, name, statistic, domain, seed=i)
+            )
+
+
+def _tiny(domain: Domain) -> bool:
+    return domain.rows <= 4 and how_many(domain) <= ALL
+
+
+def _sensitivity(
+    name: str, statistic: Statistic, domain: Domain, power: Power, alpha: float, *, seed: int = 0
+) -> Finding:
+    return audit_statistic(name, statistic, domain, _pairs(statistic, domain, power, seed))
+
+
+def _pairs(statistic: Statistic, domain: Domain, power: Power, seed: int = 0) -> Iterator[Neighbours]:
+    if _tiny(domain):
+        return every(domain)
+    rng = np.random.default_rng(seed)
+    return worst(objective(statistic, domain), domain, rng, tries=power.tries, steps=power.steps)
+
+
+def _mechanisms() -> Iterator[Case]:
+    for cls, examples in MECHANISMS.items():
+        for mechanism, statistic, domain in examples:
+            exact, sampled = f"{cls.__name__}, exact law", f"{cls.__name__}, sampled"
+            yield Case(exact, cls.__name__, "mechanism", "exact", partial(_law, exact, mechanism, statistic, domain))
+            yield Case(
+                sampled,
+                cls.__name__,
+                "mechanism",
+                "black box",
+                partial(_sampled, sampled, mechanism, statistic, domain),
+            )
+
+
+def _law(name: str, mechanism: Mechanism, statistic: Statistic, domain: Domain, power: Power, alpha: float) -> Finding:
+    return exact_finding(name, mechanism, statistic, domain)
+
+
+def _sampled(
+    name: str, mechanism: Mechanism, statistic: Statistic, domain: Domain, power: Power, alpha: float
+) -> Finding:
+    used = objective(statistic, domain)
+    pair = max(_pairs(statistic, domain, power), key=used)
+    claim = claim_of(mechanism.cost(statistic.sensitivity(domain)))
+    return blackbox.audit(
+        name, blurring(mechanism, statistic, domain), [pair], claim, alpha=alpha, most_runs=power.runs
+    )
+
+
+def _methods() -> Iterator[Case]:
+    for method in methods():
+        for setting in settings(method):
+            yield Case(setting.name, method, "method", "replay", partial(_replayed, setting))
+        whole = settings(method)[0]
+        name = f"{method}, from a file's labels to the release"
+        yield Case(name, method, "method", "replay", partial(_replayed_whole, name, whole))
+        for delta in (1e-4, 0.0):
+            small = Setting(method, recipe_for(method, TWO), TWO, 3.0, delta)
+            yield Case(small.name + ", sampled", method, "method", "black box", partial(_run_often, small))
+
+
+def _neighbours(run: Callable[[IntArray], object], domain: Domain, number: int, steps: int) -> list[Neighbours]:
+    """Return pairs for a method: some by hand, some by chance, and one climbed on the first thing it asks."""
+    rng = np.random.default_rng(1)
+    by_hand = list(hand_made(domain))
+    chosen = [by_hand[i] for i in rng.permutation(len(by_hand))[: number // 2]]
+    chosen += list(islice(random_pairs(domain, rng), number - len(chosen)))
+    first = record(run, chosen[0].first).asked[:1]
+    if first and first[0].domain == domain:
+        used = objective(first[0].statistic, domain)
+        chosen.append(climb(used, max(chosen, key=used), domain, rng, steps=min(steps, 300)))
+    return chosen
+
+
+def _replayed(setting: Setting, power: Power, alpha: float) -> Finding:
+    pairs = _neighbours(setting.release, setting.domain, power.replays, power.steps)
+    return audit_method(setting.name, setting.release, setting.claim, pairs)
+
+
+def _replayed_whole(name: str, setting: Setting, power: Power, alpha: float) -> Finding:
+    pairs = _neighbours(setting.published, setting.domain, power.replays, 0)
+    return audit_method(name, setting.published, setting.claim, pairs)
+
+
+def _run_often(setting: Setting, power: Power, alpha: float) -> Finding:
+    first = record(setting.release, next(hand_made(setting.domain)).first).asked[0]
+    pair = max(hand_made(setting.domain), key=objective(first.statistic, setting.domain))
+
+    def sample(rows: IntArray, times: int) -> list[object]:
+        return [setting.numbers(rows) for _ in range(times)]
+
+    name = setting.name + ", sampled"
+    return blackbox.audit(name, sample, [pair], setting.claim, alpha=alpha, most_runs=power.method_runs)
+
+
+def _source() -> Case:
+    def read(power: Power, alpha: float) -> Finding:
+        return source_finding()
+
+    return Case("the library's code", "source", "source", "source", read)
+
+
+def broken_cases() -> list[Case]:
+    """Return the audits of what is broken on purpose: each must end with a violation."""
+    return [Case(b.name, b.name, "broken", b.catcher, partial(_caught, b)) for b in BROKEN]
+
+
+def _caught(broken: Broken, power: Power, alpha: float) -> Finding:
+    """Put something broken before the auditor that must catch it."""
+    subject = broken.subject
+    if isinstance(subject, Code):
+        return _read(broken.name, subject)
+    if isinstance(subject, Finite):
+        return exact_finite(broken.name, subject.law, subject.cells, subject.values, subject.claim)
+    if isinstance(subject, Sampled):
+        return _sampled_often(broken.name, subject, power, alpha)
+    if isinstance(subject, Asking):
+        more = _by_chance(subject.domain, power.replays)
+        return audit_method(broken.name, subject.run, subject.claim, chain(subject.pairs, more))
+    if isinstance(subject, Measured):
+        pairs = chain(subject.pairs, _pairs(subject.statistic, subject.domain, power))
+        return audit_statistic(broken.name, subject.statistic, subject.domain, pairs)
+    return _blurred(broken, subject, power, alpha)
+
+
+def _blurred(broken: Broken, subject: Blurred, power: Power, alpha: float) -> Finding:
+    if broken.catcher == "exact":
+        return exact_finding(broken.name, subject.mechanism, subject.statistic, subject.domain)
+    if not subject.pairs:
+        return _sampled(broken.name, subject.mechanism, subject.statistic, subject.domain, power, alpha)
+    claim = claim_of(subject.mechanism.cost(subject.statistic.sensitivity(subject.domain)))
+    sample = blurring(subject.mechanism, subject.statistic, subject.domain)
+    return blackbox.audit(broken.name, sample, subject.pairs, claim, alpha=alpha, most_runs=FULL.runs)
+
+
+def _sampled_often(name: str, subject: Sampled, power: Power, alpha: float) -> Finding:
+    rng = np.random.default_rng()
+
+    def sample(rows: IntArray, times: int) -> list[object]:
+        return [subject.run(rows, rng) for _ in range(times)]
+
+    return blackbox.audit(name, sample, subject.pairs, subject.claim, alpha=alpha, most_runs=FULL.runs)
+
+
+def _by_chance(domain: Domain, number: int) -> Iterator[Neighbours]:
+    return chain(islice(random_pairs(domain, np.random.default_rng(2)), number), islice(hand_made(domain), number))
+
+
+def _read(name: str, code: Code) -> Finding:
+    found = check_code(code)
+    evidence = "; ".join(map(str, found[:3]))
+    return Finding(name, "source", "the rules of the house", None, None, 1, bool(found), evidence)
+
+
+def levels_of(chosen: list[Case], alpha: float = ALPHA) -> dict[str, float]:
+    """Share the level among the black box's audits."""
+    often = [case for case in chosen if case.auditor == "black box"]
+    return {case.name: alpha / len(often) for case in often}
+
+
+__all__ = ["ALPHA", "BROKEN", "FULL", "QUICK", "Case", "Power", "broken_cases", "cases", "cases_for", "levels_of"]

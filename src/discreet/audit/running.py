@@ -1,0 +1,160 @@
+"""Runs audits one after the other, remembers what is done, and tells what was found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import discreet
+from discreet.audit import Finding
+from discreet.audit.register import ALPHA, FULL, QUICK, Case, broken_cases, cases, cases_for, levels_of
+from discreet.audit.subjects import methods
+from discreet.errors import OutputError, SettingError
+from discreet.experiments import run_all
+
+STATE = "audit.jsonl"
+"""What is done already, one line an audit."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What all audits found: of the library, and of what is broken on purpose."""
+
+    library: tuple[Finding, ...]
+    broken: tuple[Finding, ...]
+
+    @property
+    def violated(self) -> bool:
+        """Whether anything of the library breaks its promise."""
+        return any(finding.violated for finding in self.library)
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """What is broken and was not caught."""
+        return tuple(finding.name for finding in self.broken if not finding.violated)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        data: dict[str, Any] = {"schema": 1, "audits": [_plain(finding) for finding in self.library]}
+        if self.broken:
+            data["broken"] = {
+                "planted": len(self.broken),
+                "caught": len(self.broken) - len(self.missed),
+                "missed": list(self.missed),
+                "audits": [_plain(finding) for finding in self.broken],
+            }
+        return data
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    numbers = {"claim": finding.claimed, "found": finding.found}
+    return {
+        "name": finding.name,
+        "auditor": finding.auditor,
+        "promise": finding.claim,
+        **{key: value if value is None or math.isfinite(value) else None for key, value in numbers.items()},
+        "runs": finding.runs,
+        "verdict": finding.verdict,
+        "evidence": finding.evidence,
+    }
+
+
+@dataclass(frozen=True)
+class Task:
+    """One audit to be run, in whatever process."""
+
+    name: str
+    broken: bool
+    quick: bool
+    alpha: float
+
+
+def tasks(method: str | None, *, quick: bool) -> list[Task]:
+    """Return the audits of a method, or of everything, with what is broken on purpose."""
+    if method is not None and method not in methods():
+        raise SettingError(f"method: {method!r} is not one of {', '.join(methods())}")
+    chosen = cases() if method is None else cases_for(method)
+    broken = broken_cases() if method is None else []
+    levels, levels_broken = levels_of(chosen), levels_of(broken)
+    found = [Task(case.name, False, quick, levels.get(case.name, ALPHA)) for case in chosen]
+    return found + [Task(case.name, True, quick, levels_broken.get(case.name, ALPHA)) for case in broken]
+
+
+@cache
+def _by_name(broken: bool) -> dict[str, Case]:
+    return {case.name: case for case in (broken_cases() if broken else cases())}
+
+
+def run_task(task: Task) -> Finding:
+    """Run one audit."""
+    return _by_name(task.broken)[task.name].run(QUICK if task.quick else FULL, task.alpha)
+
+
+def run(
+    planned: Sequence[Task], *, jobs: int = 1, folder: Path | None = None, progress: Callable[[str], None]
+) -> Report:
+    """Run audits; with a folder, skip those that are done there already by the same code, and write down each."""
+    done = dict(_remembered(folder)) if folder is not None else {}
+    left = [task for task in planned if _key(task) not in done]
+    if len(left) < len(planned):
+        progress(f"{len(planned) - len(left)} of {len(planned)} audits were done before by the same code")
+    for i, (task, finding) in enumerate(zip(left, run_all(run_task, left, jobs), strict=True), start=1):
+        done[_key(task)] = finding
+        if folder is not None:
+            _remember(folder, task, finding)
+        progress(f"{i} of {len(left)}: {finding.name} ({finding.auditor}): {finding.verdict}")
+    findings = [(task.broken, done[_key(task)]) for task in planned]
+    return Report(tuple(f for broken, f in findings if not broken), tuple(f for broken, f in findings if broken))
+
+
+def _remember(folder: Path, task: Task, finding: Finding) -> None:
+    line = json.dumps({"key": _key(task), "finding": asdict(finding)})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / STATE).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    except OSError as error:
+        raise OutputError(f"cannot write to the folder: {type(error).__name__}") from None
+
+
+def _remembered(folder: Path) -> Iterator[tuple[str, Finding]]:
+    path = folder / STATE
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            data = json.loads(line)
+            yield data["key"], Finding(**data["finding"])
+        except (ValueError, KeyError, TypeError):  # a line that was cut off
+            continue
+
+
+def _key(task: Task) -> str:
+    return f"{_code()} {'quick' if task.quick else 'full'} {'broken ' if task.broken else ''}{task.name}"
+
+
+@cache
+def _code() -> str:
+    """Return a fingerprint of the library's code: what was audited."""
+    root = Path(discreet.__file__).parent
+    texts = (path.read_bytes() for path in sorted(root.rglob("*.py")))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:16]
+
+
+def as_table(findings: Iterable[Finding]) -> list[str]:
+    """Return findings as lines of a Markdown table."""
+    rows = [("audited", "by", "promise", "found", "runs", "verdict")]
+    rows += [(f.name, f.auditor, f.claim, _number(f.found), f"{f.runs:,}", f.verdict) for f in findings]
+    widths = [max(len(row[i]) for row in rows) for i in range(6)]
+    lines = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
+    return [lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]]
+
+
+def _number(found: float | None) -> str:
+    return "" if found is None else f"{found:.3g}"

@@ -1,0 +1,78 @@
+"""`discreet audit`: every promise of the library put to the test, on made-up rows."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from discreet.audit.running import Report
+
+
+@click.command()
+@click.option("--method", help="Audit this method, and all that it makes use of.")
+@click.option("--all", "everything", is_flag=True, help="Audit everything, and what is broken on purpose.")
+@click.option("--quick", is_flag=True, help="Fewer runs and neighbours: about two minutes for everything.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for audit.json, audit.md, audit.svg. What is done there is not done again.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def audit(method: str | None, everything: bool, quick: bool, jobs: int, out: Path | None, as_json: bool) -> None:
+    """Put the promises to the test: claim, bound found, runs and verdict of every audit. Touches no data.
+
+    No violation means none was found at this power; the guarantee is the proof.
+    """
+    from discreet.audit.running import run, tasks
+    from discreet.errors import SettingError
+
+    if (method is None) != everything:
+        raise SettingError("audit: name a method with --method, or say --all")
+    start = time.monotonic()
+
+    def tell(words: str) -> None:
+        click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
+
+    report = run(tasks(method, quick=quick), jobs=jobs, folder=out, progress=tell)
+    if as_json:
+        click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+    else:
+        click.echo(_text(report))
+    if out is not None:
+        _write(report, out)
+    if report.violated:
+        sys.exit(1)
+
+
+def _text(report: Report) -> str:
+    from discreet.audit.running import as_table
+
+    lines = as_table(report.library)
+    wrong = [f for f in report.library if f.violated]
+    lines += [f"\nVIOLATION in {f.name}: {f.evidence}" for f in wrong]
+    if not wrong:
+        lines.append("\nNo violation found. That is what this many runs can show; the guarantee is the proof.")
+    if report.broken:
+        caught = len(report.broken) - len(report.missed)
+        lines += ["", f"Broken on purpose: {caught} of {len(report.broken)} caught", "", *as_table(report.broken)]
+        lines += [f"missed: {name}" for name in report.missed]
+    return "\n".join(lines)
+
+
+def _write(report: Report, folder: Path) -> None:
+    from discreet.audit.chart import audit_svg
+    from discreet.experiments import write_text
+
+    write_text(folder / "audit.json", json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n")
+    write_text(folder / "audit.svg", audit_svg(report))
+    lines = [_text(report), "", "Evidence", ""]
+    lines += [f"- {f.name}: {f.evidence}" for f in (*report.library, *report.broken) if f.violated]
+    write_text(folder / "audit.md", "\n".join(lines) + "\n")
+    click.echo(f"\nWritten: {folder / 'audit.json'}, {folder / 'audit.svg'}, {folder / 'audit.md'}", err=True)
