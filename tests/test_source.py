@@ -68,7 +68,7 @@ BAD = [
     ("what follows a release draws no privacy noise", "synthesis", "from discreet.privacy.noise import ExactNoise"),
     ("layers", "oracles.x", "from discreet.search.pc import pc"),
     ("layers", "privacy.x", "from discreet.statistics import Statistic"),
-    ("layers", "audit.x", "from discreet.experiments import chart"),
+    ("layers", "audit.x", "from discreet.report import html"),
     ("exact answers are reached through one door", "recipes", "from discreet import not_private"),
     ("only the command reaches the auditors", "discovering", "from discreet.audit import table_of"),
     ("only the command reaches the auditors", "experiments.x", "from discreet.audit import claims"),

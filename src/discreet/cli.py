@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import click
 
 from discreet._version import __version__
+from discreet.cli_audit import audit
 from discreet.cli_experiment import experiment
 from discreet.errors import DiscreetError, DoubtWarning, InputError
 
@@ -192,6 +193,7 @@ def discover(
 
 
 main.add_command(experiment)
+main.add_command(audit)
 
 
 @main.command()

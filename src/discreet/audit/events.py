@@ -106,13 +106,18 @@ class Among:
 
 @dataclass(frozen=True)
 class Cut:
-    """A weighted sum of numbers is at or beyond a threshold; with ``shape``, only where the rest looks like that."""
+    """A weighted sum of numbers is at or beyond a threshold.
+
+    With ``shape``, only where the rest of the output looks like that; with ``clips``, each number is first clipped to
+    its own interval.
+    """
 
     places: tuple[int, ...]
     weights: tuple[float, ...]
     threshold: float
     above: bool
     shape: tuple[object, ...] | None = None
+    clips: tuple[tuple[float, float], ...] | None = None
 
     @property
     def words(self) -> str:
@@ -124,7 +129,7 @@ class Cut:
 
     def holds(self, outputs: Outputs) -> BoolArray:
         """Return in which runs it happened."""
-        score = _score(outputs, self.places, self.weights)
+        score = _score(outputs, self.places, self.weights, self.clips)
         hit = score >= self.threshold if self.above else score <= self.threshold
         if self.shape is not None:
             hit &= np.array([shape == self.shape for shape in outputs.shapes])
@@ -148,10 +153,16 @@ class Equals:
         return np.array([len(w) > self.place and w[self.place] == self.value for w in outputs.wholes])
 
 
-def _score(outputs: Outputs, places: tuple[int, ...], weights: tuple[float, ...]) -> FloatArray:
+Clips = tuple[tuple[float, float], ...]
+
+
+def _score(
+    outputs: Outputs, places: tuple[int, ...], weights: tuple[float, ...], clips: Clips | None = None
+) -> FloatArray:
     total = np.zeros(len(outputs))
-    for place, weight in zip(places, weights, strict=True):
-        total = total + weight * outputs.numbers(place)
+    for i, (place, weight) in enumerate(zip(places, weights, strict=True)):
+        numbers = outputs.numbers(place)
+        total = total + weight * (numbers if clips is None else np.clip(numbers, *clips[i]))
     return total
 
 
@@ -185,20 +196,16 @@ def _parts(first: Outputs, second: Outputs, width: int) -> Iterator[Event]:
 
 
 def _cuts(first: Outputs, second: Outputs, width: int) -> Iterator[Event]:
-    """Yield thresholds on each number, on their difference of means, and on numbers of outputs of one shape."""
-    numeric = []
+    """Yield thresholds on each number, on scores of all, and on numbers of outputs of one shape."""
+    means: dict[int, tuple[float, float]] = {}
     for place in range(width):
-        a, b = first.numbers(place), second.numbers(place)
-        pooled = np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]])
-        if not len(pooled):
-            continue
-        numeric.append((place, _pull(a, b, pooled)))
+        sides = [side.numbers(place) for side in (first, second)]
+        sides = [numbers[~np.isnan(numbers)] for numbers in sides]
         if place < MOST_NUMBERS:
-            yield from _thresholds((place,), (1.0,), pooled)
-    if len(numeric) > 1:
-        places, weights = tuple(p for p, _ in numeric), tuple(w for _, w in numeric)
-        both = np.concatenate([_score(side, places, weights) for side in (first, second)])
-        yield from _thresholds(places, weights, both[~np.isnan(both)])
+            yield from _thresholds((place,), (1.0,), np.concatenate(sides))
+        if all(len(numbers) for numbers in sides) and np.concatenate(sides).var() > 0:
+            means[place] = (float(sides[0].mean()), float(sides[1].mean()))
+    yield from _scores(first, second, means)
     shapes = Counter([*first.shapes, *second.shapes])
     if 1 < len(shapes) <= MOST_ATOMS:
         for shape, _ in shapes.most_common(6):
@@ -207,21 +214,34 @@ def _cuts(first: Outputs, second: Outputs, width: int) -> Iterator[Event]:
                 yield from _thresholds((place,), (1.0,), np.concatenate(inside), shape)
 
 
-def _pull(a: FloatArray, b: FloatArray, pooled: FloatArray) -> float:
-    """Return the difference of means over the variance: the weight of a number in the score."""
-    spread = float(pooled.var())
-    both = (a[~np.isnan(a)], b[~np.isnan(b)])
-    if not spread or not len(both[0]) or not len(both[1]):
-        return 0.0
-    return float((both[0].mean() - both[1].mean()) / spread)
+def _scores(first: Outputs, second: Outputs, means: dict[int, tuple[float, float]]) -> Iterator[Event]:
+    """Yield thresholds on the likelihood ratio of all numbers, as if they were normal, and as if they were Laplace.
+
+    The weight of a number is its difference of means over its variance; under Laplace noise what lies beyond both
+    means counts no more than the mean.
+    """
+    places = tuple(means)
+    if len(places) < 2:
+        return
+    spreads = [np.nanvar(np.concatenate([side.numbers(p) for side in (first, second)])) for p in places]
+    normal = tuple(float((means[p][0] - means[p][1]) / v) for p, v in zip(places, spreads, strict=True))
+    pointed = tuple(float(np.sign(means[p][0] - means[p][1]) / v**0.5) for p, v in zip(places, spreads, strict=True))
+    between = tuple((min(means[p]), max(means[p])) for p in places)
+    for weights, clips in ((normal, None), (pointed, between)):
+        both = np.concatenate([_score(side, places, weights, clips) for side in (first, second)])
+        yield from _thresholds(places, weights, both[~np.isnan(both)], None, clips)
 
 
 def _thresholds(
-    places: tuple[int, ...], weights: tuple[float, ...], pooled: FloatArray, shape: tuple[object, ...] | None = None
+    places: tuple[int, ...],
+    weights: tuple[float, ...],
+    pooled: FloatArray,
+    shape: tuple[object, ...] | None = None,
+    clips: Clips | None = None,
 ) -> Iterator[Event]:
     if not len(pooled):
         return
     levels = np.concatenate([np.linspace(0, 1, CUTS + 1), [0.005, 0.01, 0.02, 0.98, 0.99, 0.995]])
     for threshold in sorted(set(np.quantile(pooled, levels).tolist())):
-        yield Cut(places, weights, threshold, True, shape)
-        yield Cut(places, weights, threshold, False, shape)
+        yield Cut(places, weights, threshold, True, shape, clips)
+        yield Cut(places, weights, threshold, False, shape, clips)

@@ -52,7 +52,7 @@ _LIBRARY: tuple[str, ...] = (
     "measurement",
 )
 _LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
-_LIBRARY += ("settling", "statistics", "synthesis", "tables")
+_LIBRARY += ("settling", "statistics", "synthesis", "tables", "experiments")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "discreet.errors": (),

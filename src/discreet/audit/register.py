@@ -53,7 +53,7 @@ class Power:
     """Neighbours that a method is replayed on."""
 
 
-QUICK = Power("quick", runs=2_000, method_runs=500, tries=15, steps=60, replays=6)
+QUICK = Power("quick", runs=2_000, method_runs=1_000, tries=15, steps=60, replays=30)
 FULL = Power("full", runs=20_000, method_runs=4_000, tries=500, steps=2_000, replays=150)
 
 

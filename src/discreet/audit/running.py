@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import discreet
 from discreet.audit import Finding
 from discreet.audit.register import ALPHA, FULL, QUICK, Case, broken_cases, cases, cases_for, levels_of
 from discreet.audit.subjects import methods
@@ -142,7 +141,7 @@ def _key(task: Task) -> str:
 @cache
 def _code() -> str:
     """Return a fingerprint of the library's code: what was audited."""
-    root = Path(discreet.__file__).parent
+    root = Path(__file__).parent.parent
     texts = (path.read_bytes() for path in sorted(root.rglob("*.py")))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:16]
 

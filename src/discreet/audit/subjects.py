@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -31,7 +32,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise
 from discreet.recipes import METHODS, Marginals, recipe_for
 from discreet.room import Room
-from discreet.statistics import Statistic
+from discreet.statistics import Sensitivity, Statistic
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.quantiles import Quantiles
@@ -62,6 +63,16 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
 }
 """Statistics with the domains they are audited on. On tiny ones every pair of neighbours is looked at."""
 
+
+@dataclass(frozen=True)
+class Popular(Counts):
+    """How often each level of a column occurs, as utilities to choose by: a row moves two of them by one."""
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return 1 for the largest change."""
+        return replace(super().sensitivity(domain), largest=Fraction(1))
+
+
 _ONE_TABLE = Counts((("a",),))
 _CONTRASTS = Interactions((("a",),), (1,))
 
@@ -70,7 +81,7 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
     ShapedGaussian: ((ShapedGaussian(1.2, _CONTRASTS.squares(ONE)), _CONTRASTS, ONE),),
     DiscreteGaussian: ((DiscreteGaussian(1.5), _ONE_TABLE, ONE),),
     DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
-    Selection: ((Selection(2.0, 1), _ONE_TABLE, ONE),),
+    Selection: ((Selection(2.0, 1), Popular((("a",),)), ONE),),
 }
 """Mechanisms with a statistic and a domain on which they are audited."""
 
