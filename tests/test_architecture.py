@@ -119,7 +119,7 @@ def test_only_the_room_evaluates_and_blurs():
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in ("evaluate", "blur")
     }
-    assert users == {"discreet.room"}
+    assert users == {"discreet.room", "discreet.audit.laws"}  # the auditors look at made-up rows
 
 
 def test_nothing_is_imported_by_a_name_made_up_at_run_time():
