@@ -19,7 +19,7 @@ from discreet.audit.broken.noise import NOISE
 from discreet.audit.broken.published import PUBLISHED
 from discreet.audit.broken.sparse import SPARSE
 from discreet.audit.claims import claim_of
-from discreet.audit.laws import exact_finding, exact_finite
+from discreet.audit.finite import exact_finding, exact_finite
 from discreet.audit.neighbours import ALL, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic, record
 from discreet.audit.source import check_code, source_finding
