@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from discreet.audit import Neighbours
-from discreet.audit.blackbox import LEVELS, STAKES, Bet, Line, audit, bound_below, growth, lines
+from discreet.audit.blackbox import LEVELS, STAKES, Bet, Line, audit, black_box, bound_below, growth, lines
 from discreet.audit.claims import Claim
 from discreet.audit.events import Among, Cut, Equals, Outputs, candidates, flat
 from discreet.errors import SettingError
@@ -90,14 +90,20 @@ def test_gaussian_noise_has_the_bound_of_its_curve():
 
 
 def test_the_bound_stays_below_the_truth():
-    bounds = [bound_below(laplace(0.5, seed), PAIR, PURE, alpha=0.01, most_runs=4_000) for seed in range(30)]
+    bounds = [
+        bound_below(laplace(0.5, seed), PAIR.first, PAIR.second, PURE, alpha=0.01, most_runs=4_000)
+        for seed in range(30)
+    ]
     assert all(bound.refuted for bound in bounds)
     assert max(bound.amount for bound in bounds) < 2
 
 
 def test_stopping_early_and_often_raises_no_more_alarms_than_alpha():
     """At a level of 20 %, looking after every batch, with the truth exactly at the claim."""
-    alarms = sum(bound_below(laplace(1, seed), PAIR, PURE, alpha=0.2, most_runs=1_000).refuted for seed in range(200))
+    alarms = sum(
+        bound_below(laplace(1, seed), PAIR.first, PAIR.second, PURE, alpha=0.2, most_runs=1_000).refuted
+        for seed in range(200)
+    )
     assert alarms <= 40 + 17  # three standard deviations
 
 
@@ -173,11 +179,24 @@ def test_candidates_find_the_part_that_differs():
     assert Equals(0, "yes") in candidates(first, second)
 
 
+def test_any_function_on_tables_of_any_kind():
+    rng = np.random.default_rng(0)
+
+    def mean_age(people):
+        return sum(age for _, age in people) + rng.laplace(0, 50), len(people)
+
+    first, second = [("ann", 30), ("bob", 90)], [("ann", 30), ("eve", 0)]
+    finding = black_box(mean_age, first, second, epsilon=1)
+    assert finding.violated
+    assert "do(the row of the first table)" in finding.evidence
+    assert not black_box(mean_age, first, second, epsilon=2).violated
+
+
 def test_settings_that_mean_nothing_are_refused():
     with pytest.raises(SettingError, match="black box"):
-        bound_below(laplace(1, 1), PAIR, PURE, alpha=0, most_runs=1_000)
+        bound_below(laplace(1, 1), PAIR.first, PAIR.second, PURE, alpha=0, most_runs=1_000)
     with pytest.raises(SettingError, match="black box"):
-        bound_below(laplace(1, 1), PAIR, PURE, alpha=0.01, most_runs=10)
+        bound_below(laplace(1, 1), PAIR.first, PAIR.second, PURE, alpha=0.01, most_runs=10)
     with pytest.raises(SettingError, match="claim"):
         Claim(Currency.GDP, 1.0, 1e-6)
     with pytest.raises(SettingError, match="claim"):

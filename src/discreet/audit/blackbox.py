@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,8 +32,10 @@ STAKES = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
 TANGENTS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 """Where a curve of promises is touched, in standard deviations."""
 
-Sample = Callable[[IntArray, int], Sequence[object]]
-"""Runs something on a table of codes so many times, and returns the outputs."""
+Rows = TypeVar("Rows")
+
+Sample = Callable[[Rows, int], Sequence[object]]
+"""Runs something on a table so many times, and returns the outputs."""
 
 BETS = 3
 """Bets that are laid side by side."""
@@ -173,13 +176,17 @@ class _Game:
             self.before = now
 
 
-def bound_below(sample: Sample, pair: Neighbours, claim: Claim, *, alpha: float, most_runs: int) -> Bound:
-    """Run something on both tables and return a lower bound on the claim's own number.
+def bound_below(
+    sample: Sample[Rows], first: Rows, second: Rows, claim: Claim, *, alpha: float, most_runs: int
+) -> Bound:
+    """Run something on two neighbouring tables and return a lower bound on the claim's own number.
 
     Parameters
     ----------
     sample
         Returns the outputs of so many independent runs on a table.
+    first, second
+        The tables: whatever ``sample`` takes.
     alpha
         Probability with which the bound may be above the truth.
     most_runs
@@ -188,15 +195,15 @@ def bound_below(sample: Sample, pair: Neighbours, claim: Claim, *, alpha: float,
     if not 0 < alpha < 1 or most_runs < 2 * FIRST_RUNS or claim.amount <= 0:
         raise SettingError(f"black box: alpha between 0 and 1, at least {2 * FIRST_RUNS} runs, a claim above 0")
     game = _Game(claim, alpha)
-    past = (list(sample(pair.first, FIRST_RUNS)), list(sample(pair.second, FIRST_RUNS)))
+    past = (list(sample(first, FIRST_RUNS)), list(sample(second, FIRST_RUNS)))
     fresh: tuple[list[object], list[object]] = ([], [])
     while len(past[0]) + len(fresh[0]) < most_runs:
         if not fresh[0]:
             game.learn(Outputs.of(past[0]), Outputs.of(past[1]))
         stage = len(past[0])
         times = min(max(FIRST_RUNS // 2, stage // 4), stage - len(fresh[0]), most_runs - stage - len(fresh[0]))
-        fresh[0].extend(sample(pair.first, times))
-        fresh[1].extend(sample(pair.second, times))
+        fresh[0].extend(sample(first, times))
+        fresh[1].extend(sample(second, times))
         over = len(fresh[0]) == stage
         sides = (Outputs.of(fresh[0]), Outputs.of(fresh[1]))
         wins = game.refuted > LEVELS.index(1.0)
@@ -224,7 +231,7 @@ def _together(winnings: Sequence[float]) -> float:
 
 
 def audit(
-    name: str, sample: Sample, pairs: Sequence[Neighbours], claim: Claim, *, alpha: float, most_runs: int
+    name: str, sample: Sample[IntArray], pairs: Sequence[Neighbours], claim: Claim, *, alpha: float, most_runs: int
 ) -> Finding:
     """Bound something's own number from below on pairs of neighbours, one after the other.
 
@@ -232,23 +239,56 @@ def audit(
     """
     runs, best = 0, 0.0
     for pair in pairs:
-        bound = bound_below(sample, pair, claim, alpha=alpha / len(pairs), most_runs=most_runs)
+        bound = bound_below(sample, pair.first, pair.second, claim, alpha=alpha / len(pairs), most_runs=most_runs)
         runs += bound.runs
         best = max(best, bound.amount)
         if bound.refuted:
-            return Finding(name, "black box", claim.words, claim.amount, best, runs, True, effect(bound, pair))
+            here, there = (f"row = {tuple(table[pair.row].tolist())}" for table in (pair.first, pair.second))
+            evidence = f"{effect(bound, here, there)}; {pair.words()}"
+            return Finding(name, "black box", claim.words, claim.amount, best, runs, True, evidence)
     return Finding(name, "black box", claim.words, claim.amount, best, runs, False)
 
 
-def effect(bound: Bound, pair: Neighbours) -> str:
+def black_box(
+    run: Callable[[Rows], object],
+    first: Rows,
+    second: Rows,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    alpha: float = 0.001,
+    most_runs: int = 10_000,
+) -> Finding:
+    """Put any function's promise of (epsilon, delta) to the test on two neighbouring tables of your own.
+
+    Parameters
+    ----------
+    run
+        Takes a table and returns something comparable: a number, an array, words, None, or a tuple of such.
+    first, second
+        Two tables, of whatever kind, that differ in one person's row.
+    epsilon, delta
+        What is promised.
+    alpha
+        Probability of a false alarm.
+    most_runs
+        Runs a table at most.
+    """
+
+    def sample(rows: Rows, times: int) -> list[object]:
+        return [run(rows) for _ in range(times)]
+
+    claim = Claim(Currency.PURE, epsilon, delta)
+    bound = bound_below(sample, first, second, claim, alpha=alpha, most_runs=most_runs)
+    evidence = effect(bound, "the row of the first table", "the row of the second")
+    return Finding("run", "black box", claim.words, epsilon, bound.amount, bound.runs, bound.refuted, evidence)
+
+
+def effect(bound: Bound, here: str, there: str) -> str:
     """Say what was found as the effect of an intervention on one row."""
     if bound.bet is None:
         return ""
-    here, there = (str(tuple(table[pair.row].tolist())) for table in (pair.first, pair.second))
-    seen = [
-        f"{hits} of {bound.of} runs under do(row = {row})" for hits, row in zip(bound.seen, (here, there), strict=True)
-    ]
-    risk = f"risk ratio at least {bound.bet.line.factor:.3g}" + (
-        f" beyond {bound.bet.line.delta:.2g}" if bound.bet.line.delta else ""
-    )
-    return f"output {bound.bet.event.words}: {' and '.join(seen)}; {risk}; {pair.words()}"
+    seen = [f"{hits} of {bound.of} runs under do({row})" for hits, row in zip(bound.seen, (here, there), strict=True)]
+    beyond = f" beyond {bound.bet.line.delta:.2g}" if bound.bet.line.delta else ""
+    risk = f"risk ratio at least {bound.bet.line.factor:.3g}{beyond}" if bound.amount else "nothing is certain yet"
+    return f"output {bound.bet.event.words}: {' and '.join(seen)}; {risk}"
