@@ -85,6 +85,9 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
 }
 """Mechanisms with a statistic and a domain on which they are audited."""
 
+ORACLES: dict[str, str | None] = {"Released": "marginals", "DSeparation": None, "GTest": None}
+"""Oracles with the method whose audit asks them; None where nothing is promised (the truth, and exact answers)."""
+
 
 @dataclass(frozen=True)
 class Setting:

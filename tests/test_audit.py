@@ -1,0 +1,217 @@
+"""Everything that makes a promise is audited, passes, and what is broken on purpose is caught."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pkgutil
+from importlib import import_module
+
+import pytest
+from click.testing import CliRunner
+
+import discreet.mechanisms
+import discreet.oracles
+import discreet.statistics
+from discreet.audit.neighbours import hand_made
+from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of
+from discreet.audit.replay import audit_method, record
+from discreet.audit.running import STATE, as_table, run, tasks
+from discreet.audit.subjects import FEW, MECHANISMS, ORACLES, STATISTICS, methods, settings, variants
+from discreet.cli import main
+from discreet.errors import SettingError
+from discreet.recipes import METHODS, Marginals
+
+TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4)
+
+
+def classes_with(package, attribute):
+    """Return the classes of a package that have a method, without protocols."""
+    found = set()
+    for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        module = import_module(info.name)
+        for cls in vars(module).values():
+            if inspect.isclass(cls) and cls.__module__ == module.__name__ and hasattr(cls, attribute):
+                found.add(cls)
+    return found
+
+
+def test_every_statistic_has_an_audit():
+    assert classes_with(discreet.statistics, "evaluate") == set(STATISTICS)
+
+
+def test_every_mechanism_has_an_audit():
+    assert classes_with(discreet.mechanisms, "blur") == set(MECHANISMS)
+    for cls in MECHANISMS:
+        by = {case.auditor for case in cases() if case.subject == cls.__name__}
+        assert by == {"exact", "black box"}
+
+
+def test_every_method_has_an_audit():
+    assert set(methods()) == set(METHODS) - {"auto"}
+    for method in methods():
+        mine = [case for case in cases() if case.subject == method]
+        assert {case.auditor for case in mine} == {"replay", "black box"}
+        assert len([case for case in mine if case.auditor == "replay"]) >= 2 * len(variants(settings(method)[0].recipe))
+
+
+def test_every_oracle_is_asked_by_an_audited_method_or_makes_no_promise():
+    assert {cls.__name__ for cls in classes_with(discreet.oracles, "ask")} == set(ORACLES)
+    assert {method for method in ORACLES.values() if method is not None} <= set(methods())
+
+
+@pytest.mark.parametrize(("name", "method"), [(o, m) for o, m in ORACLES.items() if m is not None])
+def test_the_audit_of_a_method_does_ask_its_oracle(name, method, monkeypatch):
+    (oracle,) = (cls for cls in classes_with(discreet.oracles, "ask") if cls.__name__ == name)
+    asked = []
+    made = oracle.__init__
+    monkeypatch.setattr(oracle, "__init__", lambda self, *a, **k: (asked.append(1), made(self, *a, **k))[1])
+    record(settings(method)[0].release, next(hand_made(FEW)).first)
+    assert asked
+
+
+def test_a_statistic_without_an_audit_would_be_noticed(monkeypatch):
+    import discreet.statistics.counts as counts
+
+    class Forgotten(counts.Counts):
+        pass
+
+    Forgotten.__module__ = counts.__name__
+    monkeypatch.setattr(counts, "Forgotten", Forgotten, raising=False)
+    assert classes_with(discreet.statistics, "evaluate") != set(STATISTICS)
+
+
+def test_a_new_search_of_a_method_would_be_audited_without_new_code():
+    assert {recipe.search for recipe in variants(Marginals())} == {"hybrid", "pc", "greedy"}
+
+
+def test_a_method_brings_along_what_it_uses():
+    subjects = {case.subject for case in cases_for("marginals")}
+    assert {"Interactions", "Counts", "Quantiles", "ShapedGaussian", "DiscreteLaplace", "Selection"} <= subjects
+    assert "DiscreteGaussian" not in subjects
+
+
+@pytest.mark.parametrize("case", [c for c in cases() if c.auditor != "source"], ids=lambda c: f"{c.name}-{c.auditor}")
+def test_the_library_keeps_its_promises(case):
+    finding = case.run(TINY, 1e-6)
+    assert not finding.violated, finding.evidence
+    assert finding.claimed is None or finding.found <= finding.claimed * (1 + 1e-9)
+    if finding.auditor == "exact" or case.kind == "statistic":
+        assert finding.found >= 0.4 * finding.claimed  # an audit that sees nothing shows nothing
+
+
+def test_a_whole_method_that_looks_at_rows_again_is_found_out():
+    setting = settings("marginals")[0]
+
+    def looking(rows):
+        found = json.loads(setting.release(rows))
+        found["graph"]["edges"] = sorted(map(str, found["graph"]["edges"]))[: 1 + int(rows[:, 0].sum()) % 2]
+        return found
+
+    pairs = [pair for pair in hand_made(FEW) if pair.first[:, 0].sum() != pair.second[:, 0].sum()][:3]
+    assert audit_method("looking", looking, setting.claim, pairs).violated
+
+
+def test_at_least_25_are_broken_and_each_says_who_must_catch_it():
+    assert len(BROKEN) >= 25
+    assert len({b.name for b in BROKEN}) == len(BROKEN)
+    assert {b.catcher for b in BROKEN} == {"exact", "replay", "black box", "source"}
+    for broken in BROKEN:
+        assert broken.wrong
+        assert broken.origin
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", broken_cases(), ids=lambda c: c.name)
+def test_what_is_broken_is_caught_with_evidence(case):
+    finding = case.run(QUICK, levels_of(broken_cases()).get(case.name, 0.001))
+    assert finding.violated
+    assert finding.evidence
+
+
+def test_the_level_is_shared_by_all_black_boxes():
+    levels = levels_of(cases())
+    assert sum(levels.values()) == pytest.approx(0.001)
+    assert set(levels) == {case.name for case in cases() if case.auditor == "black box"}
+
+
+def test_names_are_unique():
+    names = [case.name for case in cases()]
+    assert len(set(names)) == len(names)
+
+
+def some():
+    return [t for t in tasks("marginals", quick=True) if "tiny" in t.name or "exact law" in t.name]
+
+
+def test_what_is_done_is_not_done_again(tmp_path):
+    said = []
+    first = run(some(), folder=tmp_path, progress=said.append)
+    lines = (tmp_path / STATE).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(some())
+    (tmp_path / STATE).write_text("\n".join(lines[:-1]) + "\n" + lines[-1][: len(lines[-1]) // 2], encoding="utf-8")
+    said.clear()
+    again = run(some(), folder=tmp_path, progress=said.append)
+    assert again == first
+    assert said[0] == f"{len(lines) - 1} of {len(lines)} audits were done before by the same code"
+    assert len(said) == 2
+
+
+def test_other_code_is_audited_anew(tmp_path):
+    run(some()[:1], folder=tmp_path, progress=lambda _: None)
+    text = (tmp_path / STATE).read_text(encoding="utf-8")
+    (tmp_path / STATE).write_text(text.replace('{"key": "', '{"key": "0'), encoding="utf-8")
+    said = []
+    run(some()[:1], folder=tmp_path, progress=said.append)
+    assert len(said) == 1
+    assert said[0].startswith("1 of 1: ")
+
+
+def test_the_table_has_claim_bound_runs_and_verdict():
+    report = run(some()[:1], progress=lambda _: None)
+    head, _, line = as_table(report.library)
+    assert [cell.strip() for cell in head.strip("|").split("|")] == [
+        "audited",
+        "by",
+        "promise",
+        "found",
+        "runs",
+        "verdict",
+    ]
+    assert "no violation" in line
+
+
+def test_a_method_that_does_not_exist_is_refused():
+    with pytest.raises(SettingError, match="marginals"):
+        tasks("nope", quick=True)
+    for arguments in ([], ["--method", "marginals", "--all"], ["--method", "nope"]):
+        result = CliRunner().invoke(main, ["audit", *arguments])
+        assert result.exit_code == 2
+        assert "error:" in result.stderr
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_table_a_picture_and_json(tmp_path):
+    result = CliRunner().invoke(main, ["audit", "--all", "--quick", "--json", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.stderr
+    data = json.loads(result.stdout)
+    assert data["schema"] == 1
+    assert all({"name", "claim", "found", "verdict"} <= set(audit) for audit in data["audits"])
+    assert {audit["verdict"] for audit in data["audits"]} == {"no violation"}
+    broken = data["broken"]
+    assert broken["planted"] == len(BROKEN)
+    assert broken["caught"] >= 0.95 * broken["planted"]
+    assert broken["caught"] + len(broken["missed"]) == broken["planted"]
+    assert json.loads((tmp_path / "audit.json").read_text(encoding="utf-8")) == data
+    assert (tmp_path / "audit.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "Broken on purpose" in (tmp_path / "audit.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_planted_bugs_of_methods_are_found_in_every_one_of_sixty_trials():
+    asking = [b for b in BROKEN if b.catcher == "replay" and hasattr(b.subject, "run")]
+    assert len(asking) >= 4
+    for i in range(60):
+        broken = asking[i % len(asking)]
+        case = next(c for c in broken_cases() if c.name == broken.name)
+        assert case.run(QUICK, 0.001).violated, broken.name
