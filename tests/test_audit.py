@@ -71,7 +71,7 @@ def test_the_audit_of_a_method_does_ask_its_oracle(name, method, monkeypatch):
 
 
 def test_a_statistic_without_an_audit_would_be_noticed(monkeypatch):
-    import discreet.statistics.counts as counts
+    from discreet.statistics import counts
 
     class Forgotten(counts.Counts):
         pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ def audit(method: str | None, everything: bool, quick: bool, jobs: int, out: Pat
     def tell(words: str) -> None:
         click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
 
+    if find_spec("hypothesis") is None:
+        tell("Hypothesis is not installed: its guided search for neighbours is left out (pip install discreet[audit])")
     report = run(tasks(method, quick=quick), jobs=jobs, folder=out, progress=tell)
     if as_json:
         click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
