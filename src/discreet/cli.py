@@ -22,6 +22,7 @@ import click
 from discreet._version import __version__
 from discreet.cli_audit import audit
 from discreet.cli_experiment import experiment
+from discreet.cli_explain import explain
 from discreet.errors import DiscreetError, DoubtWarning, InputError
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ def discover(
 
 main.add_command(experiment)
 main.add_command(audit)
+main.add_command(explain)
 
 
 @main.command()

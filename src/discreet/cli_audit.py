@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,7 @@ def audit(method: str | None, everything: bool, quick: bool, jobs: int, out: Pat
 
     No violation means none was found at this power; the guarantee is the proof.
     """
+    from discreet.audit.neighbours import can_guide
     from discreet.audit.running import run, tasks
     from discreet.errors import SettingError
 
@@ -41,7 +41,7 @@ def audit(method: str | None, everything: bool, quick: bool, jobs: int, out: Pat
     def tell(words: str) -> None:
         click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
 
-    if find_spec("hypothesis") is None:
+    if not can_guide():
         tell("Hypothesis is not installed: its guided search for neighbours is left out (pip install discreet[audit])")
     report = run(tasks(method, quick=quick), jobs=jobs, folder=out, progress=tell)
     if as_json:

@@ -149,6 +149,15 @@ def climb(
     return best
 
 
+def can_guide() -> bool:
+    """Whether Hypothesis is installed."""
+    try:
+        import hypothesis
+    except ImportError:
+        return False
+    return bool(hypothesis.__version__)
+
+
 def guided(objective: Objective, domain: Domain, *, examples: int) -> Neighbours | None:
     """Return the pair with the largest objective that Hypothesis finds; None if Hypothesis is not installed."""
     try:
