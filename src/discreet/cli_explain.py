@@ -121,7 +121,7 @@ def _others(promise: Promise, like: Alike | None) -> list[str]:
             "--alike, the number of such rows."
         )
         return [_point(general + hint)]
-    others = "one other row has" if like.rows == 1 else f"{like.rows:,} other rows each by itself have"
+    others = "one other row has" if like.rows == 1 else f"each of {like.rows:,} other rows, independently, has"
     beside = f", plus {like.delta:.2g}" if like.delta else ""
     bound = (
         f"an outcome may have up to {_power(like.epsilon)} the chance given one of your values that it has given the "
