@@ -1,0 +1,195 @@
+"""The promise in numbers and in words."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import product
+from statistics import NormalDist
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from discreet.audit.exact import audit_definition, correlated, geometric_count
+from discreet.audit.losses import smallest_epsilon, smallest_mu
+from discreet.cli import main
+from discreet.cli_explain import WIDTH, explain
+from discreet.errors import SettingError
+from discreet.explaining import Promise, alike, numbers
+from discreet.privacy.accounting import gdp_delta
+
+NORMAL = NormalDist()
+
+
+def run(*args):
+    group = click.group(cls=type(main))(lambda: None)
+    group.add_command(explain)
+    return CliRunner().invoke(group, ["explain", *map(str, args)])
+
+
+def test_pure_numbers():
+    promise = Promise(1.0, 0.0)
+    assert promise.mu is None
+    assert promise.chance(0.01) == pytest.approx(0.01 * math.e)
+    assert promise.chance(0.5) == pytest.approx(1 - 0.5 / math.e)
+    assert promise.chance_here(0.5) == promise.chance(0.5)
+    assert promise.guess == pytest.approx(math.e / (1 + math.e))
+    assert promise.belief(0.1) == pytest.approx(0.1 * math.e / (0.1 * math.e + 0.9))
+    assert [promise.group(k) for k in (2, 5)] == [2.0, 5.0]
+
+
+def test_numbers_with_delta():
+    promise = Promise(1.0, 1e-6)
+    assert promise.mu == pytest.approx(0.236704, abs=1e-6)
+    assert promise.chance(0.01) == pytest.approx(0.01 * math.e + 1e-6)
+    assert promise.chance_here(0.01) == pytest.approx(NORMAL.cdf(NORMAL.inv_cdf(0.01) + promise.mu))
+    assert promise.guess == pytest.approx(NORMAL.cdf(promise.mu / 2))
+    for k in (2, 5):
+        assert gdp_delta(k * promise.mu, promise.group(k)) <= 1e-6 < gdp_delta(k * promise.mu, promise.group(k) - 1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.0), (1.0, 0.0), (0.3, 1e-3), (1.0, 0.01), (2.0, 0.1)])
+def test_no_pair_of_laws_with_this_promise_gets_above_its_chance(epsilon, delta):
+    rng = np.random.default_rng(1)
+    promise, tight = Promise(epsilon, delta), 0.0
+    for _ in range(4000):
+        p, q = rng.dirichlet(np.ones(2)), rng.dirichlet(np.ones(2))
+        if max(smallest_epsilon(p, q, delta)[0], smallest_epsilon(q, p, delta)[0]) <= epsilon:
+            assert p[0] <= promise.chance(q[0]) + 1e-12
+            tight = max(tight, p[0] - promise.chance(q[0]))
+        if delta and smallest_mu(p, q)[0] <= promise.mu:
+            assert p[0] <= promise.chance_here(q[0]) + 1e-12
+    assert tight > -0.05
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-6), (5.0, 1e-3)])
+def test_how_rarely_a_belief_moves_further(epsilon, delta):
+    promise = Promise(epsilon, delta)
+    loss = promise.surprise
+    normal = NormalDist(promise.mu**2 / 2, promise.mu)  # of the loss of Gaussian noise without rounding
+    assert normal.cdf(-loss) < 1 - normal.cdf(loss) <= delta
+    assert loss < 1.5 * normal.inv_cdf(1 - delta)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.9, 1.0])
+@pytest.mark.parametrize("rows", [1, 2, 4])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_what_rows_that_are_alike_tell_is_what_the_exact_auditor_finds(share, rows, epsilon):
+    told = alike(Promise(epsilon, 0.0), share, rows)
+    found = audit_definition(geometric_count(rows + 1, epsilon), 3, correlated(rows + 1, share))
+    assert told.epsilon == pytest.approx(found.epsilon, rel=1e-9)
+    assert told.delta == 0
+    one, two = given_first(geometric_count(rows + 1, epsilon), share)
+    assert 0.5 + np.abs(one - two).sum() / 4 <= told.guess + 1e-12
+
+
+def test_known_figures():
+    assert alike(Promise(1.0, 0.0), 0.9).epsilon == pytest.approx(1.776, abs=2e-4)
+    assert alike(Promise(1.0, 0.0), 1.0, 5).epsilon == pytest.approx(6)
+    assert alike(Promise(1.0, 0.0), 0.5, 5).without_you == 0
+    assert alike(Promise(1.0, 1e-6), 0.5, 5).delta == 1e-6
+    assert alike(Promise(1.0, 1e-6), 1.0, 1).delta == pytest.approx(1e-6 * (1 + math.e))
+    assert alike(Promise(1000.0, 1e-6), 1.0, 10).delta == 1.0
+    assert alike(Promise(1.0, 1e-6), 1.0, 2).guess == pytest.approx(NORMAL.cdf(1.5 * Promise(1.0, 1e-6).mu))
+
+
+def given_first(mechanism, share, first=(0, 1)):
+    """Return the laws of the output given each value of the first cell, whose copies the others are."""
+    cells = mechanism.ndim - 1
+    laws = []
+    for value in first:
+        law = np.zeros(mechanism.shape[-1])
+        for others in product((0, 1), repeat=cells - 1):
+            law += math.prod(share if other == value else 1 - share for other in others) * mechanism[(value, *others)]
+        laws.append(law)
+    return laws
+
+
+def test_no_mechanism_with_this_promise_tells_more_through_others():
+    rng = np.random.default_rng(2)
+    for _ in range(400):
+        cells, share = int(rng.integers(2, 5)), float(rng.uniform(0.5, 1))
+        mechanism = rng.dirichlet(np.full(3, rng.choice([1.0, 20.0])), size=(2,) * cells)
+        delta = float(rng.choice([0.0, 0.001, 0.05]))
+        epsilon = audit_definition(mechanism, 1, None, delta).epsilon
+        if not epsilon:
+            continue
+        told = alike(Promise(epsilon, delta), share, cells - 1)
+        laws = given_first(mechanism, share)
+        for one, two in (laws, laws[::-1]):
+            assert smallest_epsilon(one, two, told.delta)[0] <= told.epsilon + 1e-9
+
+
+def test_your_own_row_overwritten():
+    promise = Promise(1.0, 0.0)
+    told = alike(promise, 0.9, 3)
+    one, two = given_first(np.broadcast_to(geometric_count(4, 1.0)[:1], (2, 2, 2, 2, 5)), 0.9)
+    assert max(smallest_epsilon(one, two)[0], smallest_epsilon(two, one)[0]) == pytest.approx(
+        told.without_you, rel=1e-9
+    )
+    assert 0.5 + np.abs(one - two).sum() / 4 <= told.guess_without_you
+
+
+def test_the_text_says_the_numbers():
+    result = run("--epsilon", 1, "--rows", 100_000)
+    assert result.exit_code == 0
+    for words in ("2.72 times", "1.9%", "2.8%", "mu = 0.2367", "54.8%", "do(your row = anything)", "--correlation"):
+        assert words in result.stdout
+    assert "0.1 of 100,000" in " ".join(result.stdout.split())
+    assert max(map(len, result.stdout.splitlines())) <= WIDTH
+    pure = run("--epsilon", 1, "--delta", 0, "--correlation", 0.9).stdout
+    assert "5.91 times (epsilon 1.776)" in " ".join(pure.split())
+    assert "What delta is" not in pure
+    assert "mu" not in pure.split()
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 20, 800, 99_999])
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_extreme_promises_have_words_and_numbers(epsilon, delta):
+    settings = ("--epsilon", epsilon, "--delta", delta, "--correlation", 1, "--alike", 1000)
+    assert run(*settings).exit_code == 0
+    found = json.loads(run(*settings, "--json").stdout, parse_constant=pytest.fail)
+    assert found["schema"] == 1
+    assert found["alike"]["epsilon"] == pytest.approx(1001 * epsilon)
+    shares = [line["yours_at_most"] for line in found["chances"]] + [line["after_at_most"] for line in found["beliefs"]]
+    assert all(0 < share <= 1 for share in [*shares, found["best_guess"], found["alike"]["best_guess"]])
+
+
+def test_json_is_one_object():
+    found = json.loads(run("--epsilon", 1, "--delta", 0, "--json", "--rows", 50).stdout)
+    assert found == json.loads(json.dumps(numbers(Promise(1.0, 0.0), 50)))
+    assert found["alike"] is None
+    assert found["rows"] == 50
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("--epsilon", 0),
+        ("--epsilon", "nan"),
+        ("--epsilon", 1, "--delta", 1),
+        ("--epsilon", 1, "--delta", -1),
+        ("--epsilon", 1, "--rows", 0),
+        ("--epsilon", 1, "--rows", 2_000_000),
+        ("--epsilon", 1, "--correlation", 0.4),
+        ("--epsilon", 1, "--correlation", 1.1),
+        ("--epsilon", 1, "--correlation", "nan"),
+        ("--epsilon", 1, "--correlation", 0.9, "--alike", 0),
+        ("--epsilon", 1, "--alike", 2),
+        (),
+    ],
+)
+def test_what_does_not_fit_is_refused(settings):
+    result = run(*settings)
+    assert result.exit_code == 2
+    assert not result.stdout
+    assert "rror" in result.stderr
+
+
+def test_refusals_are_typed():
+    with pytest.raises(SettingError, match="correlation"):
+        alike(Promise(1.0, 0.0), 0.3)
+    with pytest.raises(SettingError, match="alike"):
+        alike(Promise(1.0, 0.0), 0.9, 0)
