@@ -22,6 +22,8 @@ from discreet.tables import Table
 KUSNER = "Kusner et al. 2016"
 PCD = "Zhang et al. 2023"
 SMALL, MANY = 50, 1000
+LEAST = 1e-9
+"""Quartiles are never closer than this."""
 
 
 def _determinant(table: IntArray) -> int:
@@ -34,6 +36,11 @@ def _hsic(table: IntArray) -> float:
     """Return HSIC of two binary columns, for kernels that say 1 for equal and 0 for different values."""
     m = int(table.sum())
     return float(4 * _determinant(table) ** 2 / (m * (m - 1)) ** 2)
+
+
+def root_hsic(table: IntArray) -> float:
+    """Return the root of HSIC, divided by the square of the rows."""
+    return 2 * abs(_determinant(table)) / int(table.sum()) ** 2
 
 
 @dataclass(frozen=True)
@@ -126,11 +133,11 @@ def _sure_or_noisy(rows: IntArray, rng: np.random.Generator) -> bool:
 @lru_cache(maxsize=8)
 def _spread(codes: bytes, grow: float, *, shifted: bool) -> tuple[float, int, int]:
     """Return the logarithm of the distance of the quartiles, and how many rows must change to leave either bin."""
-    ranked = np.sort(np.frombuffer(codes, dtype=np.int64))
+    ranked = np.sort(np.frombuffer(codes, dtype=np.int64)).astype(np.float64)
     values: FloatArray = grow * ranked if grow else np.exp(ranked + 0.3)
     quarter = len(values) // 4
     low, high = quarter, len(values) - 1 - quarter
-    spread = math.log(values[high] - values[low])
+    spread = math.log(max(values[high] - values[low], LEAST))
     whole = math.floor(spread)
     half = whole - 0.5 if shifted else math.floor(spread + 0.5) - 0.5
     first, second = (_changes(values, low, high, (math.exp(b), math.exp(b + 1))) for b in (whole, half))
@@ -145,7 +152,7 @@ def _changes(values: FloatArray, low: int, high: int, inside: tuple[float, float
         up = np.arange(changes + 1)
         widest = (padded[high + up] - padded[low - changes + up]).max()
         narrowest = (padded[high - up] - padded[low + changes - up]).min()
-        if widest >= inside[1] or narrowest < inside[0]:
+        if max(widest, LEAST) >= inside[1] or max(narrowest, LEAST) < inside[0]:
             return changes
     return high - low
 

@@ -4,50 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit import Neighbours
-from discreet.audit.broken import Blurred, Broken, Finite, Output, Sampled
-from discreet.audit.broken.making import Whole, domain_of, pair
+from discreet.audit.broken import Broken, Finite, Output, Sampled
+from discreet.audit.broken.billed import BILLED, ONE
+from discreet.audit.broken.making import pair
 from discreet.audit.claims import Claim
-from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.mechanisms.selection import Selection
 from discreet.privacy.accounting import Currency
-from discreet.privacy.budget import Cost
-from discreet.statistics import Sensitivity
-from discreet.statistics.counts import Counts
-
-if TYPE_CHECKING:
-    from discreet.privacy.noise import Noise
 
 Rng = np.random.Generator
 Run = Callable[[IntArray, Rng], Output]
 
 EPSILON = 1.0
 PURE = Claim(Currency.PURE, EPSILON)
-ONE = pair({(0,): 9, (1,): 10}, (0,), (1,))
-"""One binary column in which one row changes."""
+
+LONE = pair({(0,): 19}, (0,), (1,))
+"""One binary column that is empty, or filled by one row."""
 
 ALL_UP = pair({(0,) * 10: 9}, (0,) * 10, (1,) * 10)
 """Ten binary columns that are empty, or all filled by one row."""
-
-COLUMN = domain_of(20, a=2)
-TALLY = Counts((("a",),))
-UTILITIES = Whole(
-    "counts as utilities", ("a",), lambda counted: counted, Sensitivity(Fraction(2), Fraction(2), largest=Fraction(1))
-)
-TWICE = Whole(
-    "counts as utilities, twice",
-    ("a",),
-    lambda counted: np.tile(counted, 2),
-    Sensitivity(Fraction(4), Fraction(4), largest=Fraction(1)),
-)
 
 
 def _ones(rows: IntArray) -> int:
@@ -102,7 +81,7 @@ def _filled_cells(rows: IntArray, rng: Rng) -> float:
 
 def _filled_keys(rows: IntArray, rng: Rng) -> tuple[int, ...]:
     """Return the levels for which a noisy count is shown."""
-    return tuple(np.flatnonzero(np.bincount(rows[:, 0], minlength=3)).tolist())
+    return tuple(np.flatnonzero(np.bincount(rows[:, 0], minlength=2)).tolist())
 
 
 def _clipped(rows: IntArray, rng: Rng) -> float:
@@ -145,76 +124,6 @@ def randomised_response(*, coin: bool) -> Finite:
     return Finite(_response(TRUTH + (1 - TRUTH) / 2 if coin else TRUTH), cells=2, values=2, claim=PURE)
 
 
-class _HalfBilled(DiscreteLaplace):
-    """Bills half of what its scale costs."""
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        """Return half of the cost."""
-        return DiscreteLaplace(2 * self.scale).cost(sensitivity)
-
-
-class _HalfSigma(RoundedGaussian):
-    """Bills as if its noise were twice as wide."""
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        """Return the cost of twice the noise."""
-        return RoundedGaussian(2 * self.sigma).cost(sensitivity)
-
-
-class _GaussianAsPure(RoundedGaussian):
-    """Bills the L2 sensitivity over sigma as pure epsilon."""
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        """Return mu in the name of epsilon, rounded up."""
-        return Cost({Currency.PURE: Fraction(math.sqrt(sensitivity.l2_squared) / self.sigma * (1 + 1e-12))})
-
-
-class _DiscreteAsGdp(DiscreteGaussian):
-    """Bills as if it were the rounded Gaussian."""
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        """Return the rounded Gaussian's cost."""
-        return RoundedGaussian(self.sigma).cost(sensitivity)
-
-
-class _OneSidedSelection(Selection):
-    """Forgets that one utility may rise while another falls."""
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        """Return the cost of utilities that all move the same way."""
-        return Selection(2 * self.scale, self.choices).cost(sensitivity)
-
-
-class _TwiceForOnce(Selection):
-    """Bills one choice, however many it makes."""
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        """Return the cost of one choice."""
-        return Selection(self.scale, 1).cost(sensitivity)
-
-
-@dataclass(frozen=True)
-class _LastCellBare:
-    """Adds discrete Laplace noise to all cells but the last."""
-
-    scale: float
-
-    @property
-    def name(self) -> str:
-        """What it is."""
-        return f"discrete Laplace noise, scale {self.scale:g}, but for the last cell"
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        """Return the cost of noise on all cells."""
-        return DiscreteLaplace(self.scale).cost(sensitivity)
-
-    def blur(self, exact: IntArray, noise: Noise) -> IntArray:
-        """Add noise to all cells but the last."""
-        blurred = exact.copy()
-        blurred[:-1] += noise.discrete_laplace(self.scale, len(exact) - 1)
-        return blurred
-
-
 ASKED, EACH = 4, 2.0
 """Persons of whom one is drawn, and what one answer about that one costs before amplification."""
 
@@ -238,10 +147,6 @@ def _sampled(name: str, wrong: str, run: Run, shown: Neighbours = ONE, claim: Cl
     return Broken(name, wrong, "planted", "black box", Sampled(run, claim, (shown,)))
 
 
-def _blurred(name: str, wrong: str, subject: Blurred) -> Broken:
-    return Broken(name, wrong, "planted", "exact", subject)
-
-
 NOISE: tuple[Broken, ...] = (
     _sampled("laplace-half-scale", "half of the noise that epsilon needs", laplace(0.5)),
     _sampled("laplace-two-thirds", "two thirds of the noise that epsilon needs", laplace(1 / 1.5)),
@@ -259,8 +164,8 @@ NOISE: tuple[Broken, ...] = (
         noisy_maximum(2 / EPSILON, value=True),
         ALL_UP,
     ),
-    _sampled("empty-cells-bare", "an empty cell gets no noise", _filled_cells, pair({(0,): 19}, (0,), (1,))),
-    _sampled("filled-cells-only", "cells are shown if somebody is in them", _filled_keys, pair({(0,): 19}, (0,), (1,))),
+    _sampled("empty-cells-bare", "an empty cell gets no noise", _filled_cells, LONE),
+    _sampled("filled-cells-only", "cells are shown if somebody is in them", _filled_keys, LONE),
     _sampled("noise-cut-off", "noise is clipped, so far answers tell the count", _clipped),
     _sampled("one-sided-noise", "noise is never negative, so low answers tell the count", _one_sided),
     _sampled("free-branch", "one answer in a hundred has no noise", _free_branch),
@@ -273,33 +178,6 @@ NOISE: tuple[Broken, ...] = (
         "two counts share one draw of noise, so their difference is exact",
         two_counts(2 / EPSILON, fresh=False),
         pair({(0, 0): 9, (1, 1): 10}, (0, 0), (1, 0)),
-    ),
-    _blurred(
-        "gaussian-billed-pure",
-        "states a pure epsilon, which Gaussian noise does not have",
-        Blurred(_GaussianAsPure(2.0), TALLY, COLUMN, (ONE,)),
-    ),
-    _blurred(
-        "discrete-gaussian-as-gdp",
-        "the discrete Gaussian is not mu-GDP",
-        Blurred(_DiscreteAsGdp(0.8), TALLY, COLUMN, (ONE,)),
-    ),
-    _blurred(
-        "selection-without-two",
-        "bills utilities that may move both ways as if all moved one way",
-        Blurred(_OneSidedSelection(2.0, 1), UTILITIES, COLUMN, (ONE,)),
-    ),
-    _blurred(
-        "two-choices-billed-once",
-        "bills one of two choices",
-        Blurred(_TwiceForOnce(2.0, 2), TWICE, COLUMN, (ONE,)),
-    ),
-    Broken(
-        "last-cell-bare",
-        "the last cell gets no noise",
-        "planted",
-        "black box",
-        Blurred(_LastCellBare(2.0), TALLY, COLUMN, (ONE,)),
     ),
     Broken(
         "response-with-coin",
@@ -315,4 +193,5 @@ NOISE: tuple[Broken, ...] = (
         "exact",
         drawn_twice(fresh=False),
     ),
+    *BILLED,
 )

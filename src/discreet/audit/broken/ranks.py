@@ -67,7 +67,8 @@ def _tau_b(counted: IntArray) -> float:
     return 2 * concordance(counted) / math.sqrt(math.prod(untied)) if all(untied) else 0.0
 
 
-def _ranks(margin: IntArray) -> FloatArray:
+def ranks(margin: IntArray) -> FloatArray:
+    """Return the centred rank of each level; ties share theirs."""
     middle: FloatArray = margin.cumsum() - margin / 2 - margin.sum() / 2
     return middle
 
@@ -75,7 +76,7 @@ def _ranks(margin: IntArray) -> FloatArray:
 def _spearman(counted: IntArray) -> float:
     """Return the correlation of ranks, which divides by what ties leave of their variance."""
     x, y = counted.sum(axis=1), counted.sum(axis=0)
-    a, b = _ranks(x), _ranks(y)
+    a, b = ranks(x), ranks(y)
     below = float((x * a**2).sum() * (y * b**2).sum())
     return float(a @ counted @ b) / math.sqrt(below) if below > 0 else 0.0
 
@@ -114,7 +115,7 @@ def _ties_wrapped(counted: IntArray) -> float:
     return concordance(counted) / math.sqrt(variance) if variance > 0 else 0.0
 
 
-def _information(counted: IntArray) -> float:
+def information(counted: IntArray) -> float:
     """Return the mutual information of two columns given a third, in nats, times the rows."""
     x_z, y_z, z = counted.sum(axis=1), counted.sum(axis=0), counted.sum(axis=(0, 1))
 
@@ -125,8 +126,9 @@ def _information(counted: IntArray) -> float:
     return entropy(counted) - entropy(x_z) - entropy(y_z) + entropy(z)
 
 
-def _gain(rows: int) -> float:
-    return rows * math.log(rows) - (rows - 1) * math.log(max(1, rows - 1))
+def gain(rows: float) -> float:
+    """Return how far one row in a stratum of so many moves its part of the information."""
+    return rows * math.log(rows) - (rows - 1) * math.log(rows - 1)
 
 
 def removes(*, total: bool) -> Callable[[IntArray, np.random.Generator], bool]:
@@ -234,7 +236,7 @@ RANKS: tuple[Broken, ...] = (
         "information-binary-constant",
         "the smaller constant for binary columns does not hold given a third column",
         "planted",
-        OnGrid("conditional mutual information", ("x", "y", "z"), _information, _gain(40)),
+        OnGrid("conditional mutual information", ("x", "y", "z"), information, gain(40)),
         domain_of(40, x=2, y=2, z=2),
         INFORMED,
     ),
