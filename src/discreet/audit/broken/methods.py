@@ -192,8 +192,8 @@ def _level_from_data(rows: IntArray) -> object:
 
 
 def _order_of_rows(rows: IntArray) -> object:
-    """Ask about the column first that is filled first."""
-    room, first = _room(rows), "abc"[int(rows[0, 1:].argmax())]
+    """Let the first row decide about which column to ask first."""
+    room, first = _room(rows), "bc"[int(rows[0, 1:].argmax())]
     return ask(room, Counts(((first,),)), 0.5), edges(ask(room, FIRST, 0.5))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from discreet.audit.broken import Broken
+from discreet.audit.broken.distances import DISTANCES
 from discreet.audit.broken.kernels import KERNELS
 from discreet.audit.broken.ranks import RANKS
 
-PUBLISHED: tuple[Broken, ...] = RANKS + KERNELS
+PUBLISHED: tuple[Broken, ...] = RANKS + DISTANCES + KERNELS

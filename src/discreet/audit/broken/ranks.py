@@ -18,8 +18,6 @@ from discreet.privacy.accounting import Currency
 
 PRIV_PC = "Wang, Pang, Song 2020"
 KUSNER = "Kusner et al. 2016"
-CRITICAL = 3.841458820694124
-"""Quantile of chi-square with one degree of freedom at level 0.05."""
 
 
 def concordance(table: IntArray) -> int:
@@ -81,25 +79,6 @@ def _spearman(counted: IntArray) -> float:
     return float(a @ counted @ b) / math.sqrt(below) if below > 0 else 0.0
 
 
-def _g_square(table: IntArray) -> float:
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(1, int(table.sum()))
-    filled = table > 0
-    return float(2 * (table[filled] * np.log(table[filled] / expected[filled])).sum())
-
-
-def _greedy_distance(counted: IntArray) -> IntArray:
-    """Return how many rows can be deleted, each time the one that matters most, before the test changes its mind."""
-    table, dependent, deleted = counted.copy(), _g_square(counted) >= CRITICAL, 0
-    while table.any():
-        left = [table - unit for unit in np.eye(table.size, dtype=np.int64).reshape(-1, *table.shape)]
-        left = [t for t in left if t.min() >= 0]
-        table = (min if dependent else max)(left, key=_g_square)
-        if (_g_square(table) >= CRITICAL) != dependent:
-            break
-        deleted += 1
-    return np.array([deleted], dtype=np.int64)
-
-
 def _wrapped(number: int) -> int:
     """Return what a 32-bit integer makes of a number."""
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
@@ -159,12 +138,6 @@ MARGINAL_PAIR = pair({(0, 1, 0): 99}, (1, 2, 0), (1, 0, 0))
 STRATA, STRATA_PAIR = strata_that_move(50)
 LONE = pair({(0, 0): 99}, (1, 1), (1, 0))
 TWO = domain_of(100, x=2, y=2)
-GREEDY = domain_of(40, x=2, y=2)
-GREEDY_PAIRS = (
-    pair({(0, 0): 11, (0, 1): 22, (1, 0): 2, (1, 1): 4}, (0, 1), (1, 1)),
-    pair({(0, 0): 33, (0, 1): 2, (1, 0): 4}, (0, 1), (1, 1)),
-    pair({(0, 0): 34, (1, 0): 5}, (0, 0), (1, 1)),
-)
 WRAPPED = pair({(0, 0): 176, (0, 1): 68, (1, 1): 3}, (0, 0), (0, 1))
 INFORMED = pair({(1, 0, 0): 10, (0, 1, 0): 10, (0, 0, 1): 19}, (1, 1, 0), (1, 1, 1))
 
@@ -223,14 +196,6 @@ RANKS: tuple[Broken, ...] = (
         OnGrid("Kendall with a variance for ties", ("x", "y"), _ties_wrapped, 6 / math.sqrt(248)),
         TWO.with_rows(248),
         WRAPPED,
-    ),
-    _measured(
-        "greedy-distance",
-        "the distance to a test's change of mind is found greedily, and jumps",
-        f"Xu, Yuan, Wu 2017 (EM-PC), as coded by {PRIV_PC}",
-        Whole("greedy distance", ("x", "y"), _greedy_distance, moving(1)),
-        GREEDY,
-        *GREEDY_PAIRS,
     ),
     _measured(
         "information-binary-constant",

@@ -10,6 +10,7 @@ from discreet.arrays import IntArray
 from discreet.audit import Auditor, table_of
 from discreet.audit.broken import Asking, Blurred, Broken, Finite, Measured, Sampled
 from discreet.audit.broken.billed import COLUMN, ONE, TALLY, UTILITIES
+from discreet.audit.broken.distances import SWITCHED, THREE, farthest
 from discreet.audit.broken.kernels import (
     DELTA,
     EVEN,
@@ -133,6 +134,7 @@ def _strata(rows: int) -> float:
 _MU = Claim(Currency.GDP, 0.25)
 _CLIPPED = Whole("sum of clipped ages", ("age",), lambda t: np.array([t @ np.minimum(np.arange(100), 20)]), moving(20))
 _TENS = Whole("tens", ("x", "y"), lambda counted: (counted[1].sum(keepdims=True) + 5) // 10, moving(1))
+_FARTHEST = Whole("largest signed distance", ("x", "y", "z"), farthest, moving(1))
 _HSIC = OnGrid("root of HSIC", ("x", "y"), root_hsic, math.sqrt(6) * 999 / 1000**2)
 _INFORMATION = OnGrid("conditional mutual information", ("x", "y", "z"), information, 2 * gain((ROWS + 1) / 2))
 _RIDGE = ridge(PENALTY, 4 * (1 + 0.4593 / math.sqrt(PENALTY)) / (100 * PENALTY))
@@ -197,6 +199,7 @@ SOUND: tuple[Broken, ...] = (
         "replay",
         Measured(_INFORMATION, domain_of(ROWS, x=2, y=2, z=2), (INFORMED,)),
     ),
+    _of("distance-of-likeliest", "signed-distance", "replay", Measured(_FARTHEST, THREE, (SWITCHED,))),
     _of("rounding-forgotten", "tens", "replay", Measured(_TENS, TWO)),
     _of("hsic-permuted-as-plain", "root-of-hsic", "replay", Measured(_HSIC, SQUARE)),
     _of("ridge-strong-penalty", "ridge", "replay", Measured(_RIDGE, FITTED, (FLIPPED,))),
