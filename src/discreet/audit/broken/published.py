@@ -1,0 +1,10 @@
+"""Published mechanisms and statistics that do not keep their promise, made again in small."""
+
+from __future__ import annotations
+
+from discreet.audit.broken import Broken
+from discreet.audit.broken.distances import DISTANCES
+from discreet.audit.broken.kernels import KERNELS
+from discreet.audit.broken.ranks import RANKS
+
+PUBLISHED: tuple[Broken, ...] = RANKS + DISTANCES + KERNELS

@@ -1,0 +1,223 @@
+"""Published statistics of ranks and counts whose claimed sensitivity is too small, or does not exist."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.arrays import FloatArray, IntArray
+from discreet.audit import Neighbours
+from discreet.audit.broken import Broken, Measured, Sampled
+from discreet.audit.broken.making import OnGrid, Whole, domain_of, moving, pair
+from discreet.audit.claims import Claim
+from discreet.domain import Domain
+from discreet.privacy.accounting import Currency
+
+PRIV_PC = "Wang, Pang, Song 2020"
+KUSNER = "Kusner et al. 2016"
+
+
+def concordance(table: IntArray) -> int:
+    """Return the concordant pairs of rows less the discordant ones."""
+    below = np.pad(table.cumsum(axis=0), ((1, 0), (0, 0)))[:-1]
+    left = np.pad(below.cumsum(axis=1), ((0, 0), (1, 0)))[:, :-1]
+    right = below.sum(axis=1, keepdims=True) - left - below
+    return int((table * (left - right)).sum())
+
+
+def _weight(rows: int) -> float:
+    return 9 * rows * (rows - 1) / (4 * rows + 10)
+
+
+def _constant(table: IntArray) -> bool:
+    return bool((table.any(axis=0).sum() < 2) or (table.any(axis=1).sum() < 2))
+
+
+def stratified(*, drop: bool) -> Callable[[IntArray], float]:
+    """Return stratified Kendall (strata along the last axis), which drops or keeps strata with a constant column."""
+
+    def value(counted: IntArray) -> float:
+        strata = [s for s in np.moveaxis(counted, -1, 0) if not (drop and _constant(s))]
+        above = sum(9 * concordance(s) / (2 * int(s.sum()) + 5) for s in strata)
+        below = sum(_weight(int(s.sum())) for s in strata)
+        return above / math.sqrt(below) if below else 0.0
+
+    return value
+
+
+def _chain(first: int, last: int, stratum: int) -> dict[tuple[int, ...], int]:
+    return {(k, k, stratum): 1 for k in range(first, last)}
+
+
+def strata_that_move(half: int) -> tuple[Domain, Neighbours]:
+    """Return two strata: rising but for one row, and falling; the row moves over and rises there."""
+    others = _chain(1, half, 0) | {(k + 1, half - k, 1): 1 for k in range(half)}
+    moved = pair(others, (half + 1, 0, 0), (half + 1, half + 1, 1))
+    return domain_of(2 * half, x=half + 2, y=half + 2, z=2), moved
+
+
+def _tau_b(counted: IntArray) -> float:
+    x, y, n = counted.sum(axis=1), counted.sum(axis=0), int(counted.sum())
+    untied = [n * n - int((m * m).sum()) for m in (x, y)]
+    return 2 * concordance(counted) / math.sqrt(math.prod(untied)) if all(untied) else 0.0
+
+
+def ranks(margin: IntArray) -> FloatArray:
+    """Return the centred rank of each level; ties share theirs."""
+    middle: FloatArray = margin.cumsum() - margin / 2 - margin.sum() / 2
+    return middle
+
+
+def _spearman(counted: IntArray) -> float:
+    """Return the correlation of ranks, which divides by what ties leave of their variance."""
+    x, y = counted.sum(axis=1), counted.sum(axis=0)
+    a, b = ranks(x), ranks(y)
+    below = float((x * a**2).sum() * (y * b**2).sum())
+    return float(a @ counted @ b) / math.sqrt(below) if below > 0 else 0.0
+
+
+def _wrapped(number: int) -> int:
+    """Return what a 32-bit integer makes of a number."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _ties_wrapped(counted: IntArray) -> float:
+    """Return Kendall's statistic with a variance for ties, whose product of tie counts does not fit its integer."""
+    n, margins = int(counted.sum()), (counted.sum(axis=1), counted.sum(axis=0))
+    ties = [int((m * (m - 1)).sum()) for m in margins]
+    rest = [int((m * (m - 1) * (2 * m + 5)).sum()) for m in margins]
+    triples = math.prod(int((m * (m - 1) * (m - 2)).sum()) for m in margins) / (9 * n * (n - 1) * (n - 2))
+    variance = (n * (n - 1) * (2 * n + 5) - sum(rest)) / 18 + _wrapped(math.prod(ties)) / (2 * n * (n - 1)) + triples
+    return concordance(counted) / math.sqrt(variance) if variance > 0 else 0.0
+
+
+def information(counted: IntArray) -> float:
+    """Return the mutual information of two columns given a third, in nats, times the rows."""
+    x_z, y_z, z = counted.sum(axis=1), counted.sum(axis=0), counted.sum(axis=(0, 1))
+
+    def entropy(table: IntArray) -> float:
+        filled = table[table > 0]
+        return float((filled * np.log(filled)).sum())
+
+    return entropy(counted) - entropy(x_z) - entropy(y_z) + entropy(z)
+
+
+def gain(rows: float) -> float:
+    """Return how far one row in a stratum of so many moves its part of the information."""
+    return rows * math.log(rows) - (rows - 1) * math.log(rows - 1)
+
+
+def removes(*, total: bool) -> Callable[[IntArray, np.random.Generator], bool]:
+    """Say whether a noisy p-value is above 0.05; constant columns have none unless the statistic is total."""
+
+    def run(rows: IntArray, rng: np.random.Generator) -> bool:
+        n = len(rows)
+        x, y = int(rows[:, 0].sum()), int(rows[:, 1].sum())
+        moved = math.erf(6 / math.sqrt(2 * n)) / 2
+        p = math.nan
+        if total or (0 < x < n and 0 < y < n):
+            above = 9 * (n * int(rows.prod(axis=1).sum()) - x * y) / (2 * n + 5)
+            p = math.erfc(abs(above) / math.sqrt(2 * _weight(n))) / 2
+        return bool(p + rng.laplace(0, moved) >= 0.05)
+
+    return run
+
+
+def kendall(name: str, domain: Domain, claimed: float, *, drop: bool = False) -> OnGrid:
+    """Return stratified Kendall with a claimed constant over the root of the rows."""
+    return OnGrid(name, ("x", "y", "z"), stratified(drop=drop), claimed / math.sqrt(domain.rows))
+
+
+CONSTANT = domain_of(64, x=17, y=17, z=2)
+DROPPED = pair(_chain(1, 17, 1) | {(0, k % 16 + 1, 0): 3 for k in range(15)} | {(0, 16, 0): 2}, (0, 16, 0), (1, 16, 0))
+MARGINAL = domain_of(100, x=2, y=3, z=1)
+MARGINAL_PAIR = pair({(0, 1, 0): 99}, (1, 2, 0), (1, 0, 0))
+STRATA, STRATA_PAIR = strata_that_move(50)
+LONE = pair({(0, 0): 99}, (1, 1), (1, 0))
+TWO = domain_of(100, x=2, y=2)
+WRAPPED = pair({(0, 0): 176, (0, 1): 68, (1, 1): 3}, (0, 0), (0, 1))
+INFORMED = pair({(1, 0, 0): 10, (0, 1, 0): 10, (0, 0, 1): 19}, (1, 1, 0), (1, 1, 1))
+
+
+def _measured(
+    name: str, wrong: str, origin: str, statistic: OnGrid | Whole, domain: Domain, *shown: Neighbours
+) -> Broken:
+    return Broken(name, wrong, origin, "replay", Measured(statistic, domain, shown))
+
+
+RANKS: tuple[Broken, ...] = (
+    _measured(
+        "kendall-strata-dropped",
+        "a stratum counts only if no column is constant in it",
+        f"{PRIV_PC}, code",
+        kendall("stratified Kendall, constant strata dropped", CONSTANT, 6, drop=True),
+        CONSTANT,
+        DROPPED,
+    ),
+    _measured(
+        "kendall-marginal-constant",
+        "replacing a row moves it by 6 over the root of the rows, not by 4.5",
+        f"{PRIV_PC}, sensitivity of Kendall",
+        kendall("Kendall", MARGINAL, 4.5),
+        MARGINAL,
+        MARGINAL_PAIR,
+    ),
+    _measured(
+        "kendall-strata-constant",
+        "replacing a row may take from one stratum and give to another: 9 over the root of the rows, not 6",
+        f"{PRIV_PC}, code",
+        kendall("stratified Kendall", STRATA, 6),
+        STRATA,
+        STRATA_PAIR,
+    ),
+    _measured(
+        "kendall-tau-b",
+        "dividing by what ties leave has no small sensitivity",
+        f"planted, with the constant of {KUSNER}",
+        OnGrid("Kendall's tau-b", ("x", "y"), _tau_b, 4 / 100),
+        TWO,
+        LONE,
+    ),
+    _measured(
+        "spearman-with-ties",
+        "dividing by what ties leave has no small sensitivity",
+        f"planted, with the constant of {KUSNER}",
+        OnGrid("correlation of ranks", ("x", "y"), _spearman, 30 / 100),
+        TWO,
+        LONE,
+    ),
+    _measured(
+        "kendall-ties-overflow",
+        "a product of tie counts does not fit its integer and turns negative",
+        f"{PRIV_PC}, code",
+        OnGrid("Kendall with a variance for ties", ("x", "y"), _ties_wrapped, 6 / math.sqrt(248)),
+        TWO.with_rows(248),
+        WRAPPED,
+    ),
+    _measured(
+        "information-binary-constant",
+        "the smaller constant for binary columns does not hold given a third column",
+        "planted",
+        OnGrid("conditional mutual information", ("x", "y", "z"), information, gain(40)),
+        domain_of(40, x=2, y=2, z=2),
+        INFORMED,
+    ),
+    _measured(
+        "rounding-forgotten",
+        "a count in steps of ten moves by a whole step, not by a tenth",
+        "planted",
+        Whole("tens", ("x", "y"), lambda counted: (counted[1].sum(keepdims=True) + 5) // 10, moving(Fraction(1, 10))),
+        TWO,
+        pair({(0, 0): 95, (1, 1): 4}, (0, 0), (1, 1)),
+    ),
+    Broken(
+        "nan-never-passes",
+        "a constant column has no p-value, and nothing compares with that",
+        f"{PRIV_PC}, code of SVT-PC",
+        "black box",
+        Sampled(removes(total=False), Claim(Currency.PURE, 1.0), (pair({(0, 0): 200, (0, 1): 199}, (0, 0), (1, 0)),)),
+    ),
+)
