@@ -65,7 +65,8 @@ def _text(report: Report) -> str:
     if report.broken:
         caught = len(report.broken) - len(report.missed)
         lines += ["", f"Broken on purpose: {caught} of {len(report.broken)} caught", "", *as_table(report.broken)]
-        lines += [f"missed: {name}" for name in report.missed]
+        lines += [f"\nmissed: {', '.join(report.missed)}"] if report.missed else []
+        lines.append(f"\nSound twins: {len(report.alarms)} of {len(report.sound)} flagged {', '.join(report.alarms)}")
     return "\n".join(lines)
 
 

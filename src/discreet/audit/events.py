@@ -215,21 +215,36 @@ def _cuts(first: Outputs, second: Outputs, width: int) -> Iterator[Event]:
 
 
 def _scores(first: Outputs, second: Outputs, means: dict[int, tuple[float, float]]) -> Iterator[Event]:
-    """Yield thresholds on the likelihood ratio of all numbers, as if they were normal, and as if they were Laplace.
+    """Yield thresholds on the likelihood ratio of all numbers, as if their noise were Laplace, or normal.
 
-    The weight of a number is its difference of means over its variance; under Laplace noise what lies beyond both
-    means counts no more than the mean.
+    Under independent Laplace noise what lies beyond both means counts no more than the mean; under normal noise a
+    number counts by its difference of means over its variance, or by the inverse of all covariances.
     """
     places = tuple(means)
     if len(places) < 2:
         return
-    spreads = [np.nanvar(np.concatenate([side.numbers(p) for side in (first, second)])) for p in places]
-    normal = tuple(float((means[p][0] - means[p][1]) / v) for p, v in zip(places, spreads, strict=True))
-    pointed = tuple(float(np.sign(means[p][0] - means[p][1]) / v**0.5) for p, v in zip(places, spreads, strict=True))
+    spread = _spread(first, second, places)
+    gaps = np.array([means[p][0] - means[p][1] for p in places])
+    pointed = tuple((np.sign(gaps) / np.sqrt(np.diag(spread))).tolist())
     between = tuple((min(means[p]), max(means[p])) for p in places)
-    for weights, clips in ((normal, None), (pointed, between)):
+    choices: list[tuple[tuple[float, ...], Clips | None]] = [(pointed, between)]
+    for matrix in (np.diag(np.diag(spread)), spread + 1e-12 * np.trace(spread) * np.eye(len(places))):
+        choices.append((tuple(np.linalg.lstsq(matrix, gaps, rcond=None)[0].tolist()), None))
+    for weights, clips in choices:
         both = np.concatenate([_score(side, places, weights, clips) for side in (first, second)])
         yield from _thresholds(places, weights, both[~np.isnan(both)], None, clips)
+
+
+def _spread(first: Outputs, second: Outputs, places: tuple[int, ...]) -> FloatArray:
+    """Return the covariance of numbers around their side's means; where a number is missing, its mean stands in."""
+    centred = []
+    for side in (first, second):
+        numbers = np.stack([side.numbers(p) for p in places], axis=1)
+        centred.append(np.nan_to_num(numbers - np.nanmean(numbers, axis=0)))
+    together = np.concatenate(centred)
+    found: FloatArray = together.T @ together / len(together)
+    found[np.diag_indices_from(found)] += np.diag(found) == 0
+    return found
 
 
 def _thresholds(

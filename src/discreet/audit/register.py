@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, islice
 from typing import Literal
@@ -14,9 +14,11 @@ from discreet.arrays import IntArray
 from discreet.audit import Auditor, Finding, Neighbours, blackbox
 from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
 from discreet.audit.broken.code import CODE
+from discreet.audit.broken.hard import HARD
 from discreet.audit.broken.methods import METHODS
 from discreet.audit.broken.noise import NOISE
 from discreet.audit.broken.published import PUBLISHED
+from discreet.audit.broken.sound import SOUND
 from discreet.audit.broken.sparse import SPARSE
 from discreet.audit.claims import claim_of
 from discreet.audit.finite import exact_finding, exact_finite
@@ -32,7 +34,10 @@ from discreet.statistics import Statistic
 ALPHA = 0.001
 """Probability with which any alarm of the black box at all is false, over everything in the register."""
 
-BROKEN: tuple[Broken, ...] = (*NOISE, *SPARSE, *PUBLISHED, *METHODS, *CODE)
+REPEATS = 5
+"""How often a hand-made pair is replayed, with fresh answers each time."""
+
+BROKEN: tuple[Broken, ...] = (*NOISE, *SPARSE, *PUBLISHED, *METHODS, *CODE, *HARD)
 """All that is broken on purpose."""
 
 
@@ -63,7 +68,7 @@ class Case:
 
     name: str
     subject: str
-    kind: Literal["statistic", "mechanism", "method", "source", "broken"]
+    kind: Literal["statistic", "mechanism", "method", "source", "broken", "sound"]
     auditor: Auditor
     run: Callable[[Power, float], Finding]
 
@@ -192,15 +197,22 @@ def _run_often(setting: Setting, power: Power, alpha: float) -> Finding:
 
 
 def _source() -> Case:
-    def read(power: Power, alpha: float) -> Finding:
-        return source_finding()
+    name = "the library's code"
 
-    return Case("the library's code", "source", "source", "source", read)
+    def read(power: Power, alpha: float) -> Finding:
+        return replace(source_finding(), name=name)
+
+    return Case(name, "source", "source", "source", read)
 
 
 def broken_cases() -> list[Case]:
     """Return the audits of what is broken on purpose: each must end with a violation."""
     return [Case(b.name, b.name, "broken", b.catcher, partial(_caught, b)) for b in BROKEN]
+
+
+def sound_cases() -> list[Case]:
+    """Return the audits of sound twins of what is broken: none may end with a violation."""
+    return [Case(b.name, b.name, "sound", b.catcher, partial(_caught, b)) for b in SOUND]
 
 
 def _caught(broken: Broken, power: Power, alpha: float) -> Finding:
@@ -213,8 +225,9 @@ def _caught(broken: Broken, power: Power, alpha: float) -> Finding:
     if isinstance(subject, Sampled):
         return _sampled_often(broken.name, subject, power, alpha)
     if isinstance(subject, Asking):
+        both_ways = [*subject.pairs, *(pair.swapped for pair in subject.pairs)] * REPEATS
         more = _by_chance(subject.domain, power.replays)
-        return audit_method(broken.name, subject.run, subject.claim, chain(subject.pairs, more))
+        return audit_method(broken.name, subject.run, subject.claim, chain(both_ways, more))
     if isinstance(subject, Measured):
         pairs = chain(subject.pairs, _pairs(subject.statistic, subject.domain, power))
         return audit_statistic(broken.name, subject.statistic, subject.domain, pairs)
@@ -254,6 +267,3 @@ def levels_of(chosen: list[Case], alpha: float = ALPHA) -> dict[str, float]:
     """Share the level among the black box's audits."""
     often = [case for case in chosen if case.auditor == "black box"]
     return {case.name: alpha / len(often) for case in often}
-
-
-__all__ = ["ALPHA", "BROKEN", "FULL", "QUICK", "Case", "Power", "broken_cases", "cases", "cases_for", "levels_of"]

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from discreet.audit import Finding
-from discreet.audit.register import ALPHA, FULL, QUICK, Case, broken_cases, cases, cases_for, levels_of
+from discreet.audit.register import ALPHA, FULL, QUICK, Case, broken_cases, cases, cases_for, levels_of, sound_cases
 from discreet.audit.subjects import methods
 from discreet.errors import OutputError, SettingError
 from discreet.experiments import run_all
+
+Group = Literal["library", "broken", "sound"]
 
 STATE = "audit.jsonl"
 """What is done already, one line an audit."""
@@ -23,10 +25,11 @@ STATE = "audit.jsonl"
 
 @dataclass(frozen=True)
 class Report:
-    """What all audits found: of the library, and of what is broken on purpose."""
+    """What all audits found: of the library, of what is broken on purpose, and of its sound twins."""
 
     library: tuple[Finding, ...]
-    broken: tuple[Finding, ...]
+    broken: tuple[Finding, ...] = ()
+    sound: tuple[Finding, ...] = ()
 
     @property
     def violated(self) -> bool:
@@ -38,6 +41,11 @@ class Report:
         """What is broken and was not caught."""
         return tuple(finding.name for finding in self.broken if not finding.violated)
 
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """What is sound and was flagged all the same."""
+        return tuple(finding.name for finding in self.sound if finding.violated)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         data: dict[str, Any] = {"schema": 1, "audits": [_plain(finding) for finding in self.library]}
@@ -48,6 +56,8 @@ class Report:
                 "missed": list(self.missed),
                 "audits": [_plain(finding) for finding in self.broken],
             }
+        if self.sound:
+            data["sound"] = {"audited": len(self.sound), "alarms": list(self.alarms)}
         return data
 
 
@@ -69,30 +79,35 @@ class Task:
     """One audit to be run, in whatever process."""
 
     name: str
-    broken: bool
+    group: Group
     quick: bool
     alpha: float
 
 
 def tasks(method: str | None, *, quick: bool) -> list[Task]:
-    """Return the audits of a method, or of everything, with what is broken on purpose."""
+    """Return the audits of a method, or of everything, with what is broken on purpose and its sound twins."""
     if method is not None and method not in methods():
         raise SettingError(f"method: {method!r} is not one of {', '.join(methods())}")
-    chosen = cases() if method is None else cases_for(method)
-    broken = broken_cases() if method is None else []
-    levels, levels_broken = levels_of(chosen), levels_of(broken)
-    found = [Task(case.name, False, quick, levels.get(case.name, ALPHA)) for case in chosen]
-    return found + [Task(case.name, True, quick, levels_broken.get(case.name, ALPHA)) for case in broken]
+    groups: dict[Group, list[Case]] = {"library": cases_for(method)} if method is not None else _everything()
+    found = []
+    for group, chosen in groups.items():
+        levels = levels_of(chosen)
+        found += [Task(case.name, group, quick, levels.get(case.name, ALPHA)) for case in chosen]
+    return found
+
+
+def _everything() -> dict[Group, list[Case]]:
+    return {"library": cases(), "broken": broken_cases(), "sound": sound_cases()}
 
 
 @cache
-def _by_name(broken: bool) -> dict[str, Case]:
-    return {case.name: case for case in (broken_cases() if broken else cases())}
+def _by_name(group: Group) -> dict[str, Case]:
+    return {case.name: case for case in _everything()[group]}
 
 
 def run_task(task: Task) -> Finding:
     """Run one audit."""
-    return _by_name(task.broken)[task.name].run(QUICK if task.quick else FULL, task.alpha)
+    return _by_name(task.group)[task.name].run(QUICK if task.quick else FULL, task.alpha)
 
 
 def run(
@@ -108,8 +123,10 @@ def run(
         if folder is not None:
             _remember(folder, task, finding)
         progress(f"{i} of {len(left)}: {finding.name} ({finding.auditor}): {finding.verdict}")
-    findings = [(task.broken, done[_key(task)]) for task in planned]
-    return Report(tuple(f for broken, f in findings if not broken), tuple(f for broken, f in findings if broken))
+    groups: dict[Group, list[Finding]] = {"library": [], "broken": [], "sound": []}
+    for task in planned:
+        groups[task.group].append(done[_key(task)])
+    return Report(*map(tuple, groups.values()))
 
 
 def _remember(folder: Path, task: Task, finding: Finding) -> None:
@@ -135,7 +152,7 @@ def _remembered(folder: Path) -> Iterator[tuple[str, Finding]]:
 
 
 def _key(task: Task) -> str:
-    return f"{_code()} {'quick' if task.quick else 'full'} {'broken ' if task.broken else ''}{task.name}"
+    return f"{_code()} {'quick' if task.quick else 'full'} {task.group} {task.name}"
 
 
 @cache

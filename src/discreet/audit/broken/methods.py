@@ -46,7 +46,8 @@ Answers = tuple[int, ...]
 Run = Callable[[IntArray], object]
 
 
-def _room(rows: IntArray, epsilon: float = 1.0, domain: Domain = DOMAIN) -> Room:
+def room_of(rows: IntArray, epsilon: float = 1.0, domain: Domain = DOMAIN) -> Room:
+    """Open a room with a budget of its own."""
     return Room(table_of(rows, domain), domain, Budget(epsilon=epsilon, delta=0.0))
 
 
@@ -72,16 +73,16 @@ class _HalfCounts(Counts):
 
 
 def _half_sensitivity(rows: IntArray) -> object:
-    return edges(ask(_room(rows), _HalfCounts(PAIRS.sets), 1.0))
+    return edges(ask(room_of(rows), _HalfCounts(PAIRS.sets), 1.0))
 
 
 def _unpaid(rows: IntArray) -> object:
-    blurred = _room(rows)._blurred(PAIRS, DiscreteLaplace(6.0))
+    blurred = room_of(rows)._blurred(PAIRS, DiscreteLaplace(6.0))
     return None if blurred is None else edges(tuple(blurred.tolist()))
 
 
 def _paid_once(rows: IntArray) -> object:
-    room = _room(rows)
+    room = room_of(rows)
     mechanism = DiscreteLaplace(6.0)
     first = room.release(PAIRS, mechanism).values
     second = room._blurred(PAIRS, mechanism)
@@ -91,18 +92,18 @@ def _paid_once(rows: IntArray) -> object:
 def _split_from_data(rows: IntArray) -> object:
     """Give more of the budget to single columns the more uneven the first one is."""
     share = 0.25 + 0.5 * float(rows[:, 0].mean())
-    room = _room(rows)
+    room = room_of(rows)
     return ask(room, SINGLES, share), edges(ask(room, PAIRS, 1 - share))
 
 
 def _skipped(rows: IntArray) -> object:
     """Do not ask about a column that is rarely filled."""
-    room = _room(rows)
+    room = room_of(rows)
     return edges(ask(room, PAIRS, 1.0)) if rows[:, 0].sum() else ()
 
 
 def _oriented(rows: IntArray) -> object:
-    room = _room(rows)
+    room = room_of(rows)
     found = edges(ask(room, PAIRS, 1.0))
     ((exact, _),) = (counts.tolist() for counts in room._table.counts([("a",)]))
     return found, "a -> b" if 2 * exact > ROWS else "b -> a"
@@ -112,25 +113,25 @@ def _categories_from_data(rows: IntArray) -> object:
     seen = {name: sorted(set(rows[:, j].tolist())) for j, name in enumerate(DOMAIN)}
     columns = {name: Categorical(categories=tuple(map(str, levels))) for name, levels in seen.items()}
     codes = np.stack([np.searchsorted(seen[name], rows[:, j]) for j, name in enumerate(DOMAIN)], axis=1)
-    return ask(_room(codes, 1.0, Domain(columns, rows=ROWS)), FIRST, 1.0)
+    return ask(room_of(codes, 1.0, Domain(columns, rows=ROWS)), FIRST, 1.0)
 
 
 def _bounds_from_data(rows: IntArray) -> object:
     low, high = float(rows[:, 0].min()), float(rows[:, 0].max() + 1)
     domain = Domain({"age": Numeric(bounds=(low, high), bins=4)}, rows=ROWS)
     codes = np.minimum((rows[:, :1] - low) * 4 // (high - low), 3).astype(np.int64)
-    return ask(_room(codes, 1.0, domain), Counts((("age",),)), 1.0)
+    return ask(room_of(codes, 1.0, domain), Counts((("age",),)), 1.0)
 
 
 def _complete_rows(rows: IntArray) -> object:
     """Leave rows out in which the first column is missing (code 2)."""
     kept = rows[rows[:, 0] != 2]
-    return ask(_room(kept, 1.0, MISSING.with_rows(len(kept))), Counts((("a",),)), 1.0)
+    return ask(room_of(kept, 1.0, MISSING.with_rows(len(kept))), Counts((("a",),)), 1.0)
 
 
 def _until_near(rows: IntArray) -> object:
     """Ask again, and pay again, until a noisy count is within one of the exact one."""
-    room, exact = _room(rows, GENEROUS.amount), int((rows[:, 0] == 0).sum())
+    room, exact = room_of(rows, GENEROUS.amount), int((rows[:, 0] == 0).sum())
     for _ in range(4):
         answer = ask(room, Counts((("a",),)), GENEROUS.amount / 4)
         if abs(answer[0] - exact) < 1:
@@ -141,37 +142,37 @@ def _until_near(rows: IntArray) -> object:
 def _refuses_constants(rows: IntArray) -> object:
     if any(len(set(column)) < 2 for column in rows.T.tolist()):
         raise SettingError("a column is constant")
-    return edges(ask(_room(rows), PAIRS, 1.0))
+    return edges(ask(room_of(rows), PAIRS, 1.0))
 
 
 def _exact_beside(rows: IntArray) -> object:
-    return edges(ask(_room(rows), PAIRS, 1.0)), {"rows with a": int(rows[:, 0].sum())}
+    return edges(ask(room_of(rows), PAIRS, 1.0)), {"rows with a": int(rows[:, 0].sum())}
 
 
 def _fingerprint(rows: IntArray) -> object:
-    return edges(ask(_room(rows), PAIRS, 1.0)), hashlib.sha256(rows.tobytes()).hexdigest()
+    return edges(ask(room_of(rows), PAIRS, 1.0)), hashlib.sha256(rows.tobytes()).hexdigest()
 
 
 def _example(rows: IntArray) -> object:
-    return edges(ask(_room(rows), PAIRS, 1.0)), tuple(rows[0].tolist())
+    return edges(ask(room_of(rows), PAIRS, 1.0)), tuple(rows[0].tolist())
 
 
 def _planned_from_data(rows: IntArray) -> object:
     """Ask the second time for the pair that depends most, in the rows themselves."""
-    room = _room(rows)
+    room = room_of(rows)
     first = ask(room, SINGLES, 0.5)
     exact = [abs(float(np.linalg.det(t))) for t in room._table.counts(PAIRS.sets)]
     return first, ask(room, Counts((PAIRS.sets[int(np.argmax(exact))],)), 0.5)
 
 
 def _two_rooms(rows: IntArray) -> object:
-    return ask(_room(rows), SINGLES, 1.0), edges(ask(_room(rows), PAIRS, 1.0))
+    return ask(room_of(rows), SINGLES, 1.0), edges(ask(room_of(rows), PAIRS, 1.0))
 
 
 def _quoted_afterwards(rows: IntArray) -> object:
     """Go on until something is found, a fresh budget each time, and quote the price of the last round."""
     for _ in range(20):
-        found = edges(ask(_room(rows), PAIRS, 1.0))
+        found = edges(ask(room_of(rows), PAIRS, 1.0))
         if all(found):
             break
     return found
@@ -179,7 +180,7 @@ def _quoted_afterwards(rows: IntArray) -> object:
 
 def _two_persons(rows: IntArray) -> object:
     """Release four scores of a pair of columns, as if a row's two values belonged to different persons."""
-    first, second = _room(rows, 0.75), _room(rows, 0.75)
+    first, second = room_of(rows, 0.75), room_of(rows, 0.75)
     ask(first, Counts((("a",),)), 1 / 3)
     ask(second, Counts((("b",),)), 1 / 3)
     return ask(first, Counts((("a", "c"),)), 1 / 3), ask(second, Counts((("b", "c"),)), 1 / 3)
@@ -188,12 +189,12 @@ def _two_persons(rows: IntArray) -> object:
 def _level_from_data(rows: IntArray) -> object:
     """Use less noise where there is more to see, and say how much."""
     level = 6.0 if 2 * rows[:, 0].sum() >= ROWS else 12.0
-    return level, edges(tuple(_room(rows).release(PAIRS, DiscreteLaplace(level)).values.tolist()))
+    return level, edges(tuple(room_of(rows).release(PAIRS, DiscreteLaplace(level)).values.tolist()))
 
 
 def _order_of_rows(rows: IntArray) -> object:
     """Let the first row decide about which column to ask first."""
-    room, first = _room(rows), "bc"[int(rows[0, 1:].argmax())]
+    room, first = room_of(rows), "bc"[int(rows[0, 1:].argmax())]
     return ask(room, Counts(((first,),)), 0.5), edges(ask(room, FIRST, 0.5))
 
 

@@ -38,6 +38,7 @@ from discreet.audit.broken.methods import (
     SWAP,
     ask,
     edges,
+    room_of,
 )
 from discreet.audit.broken.noise import (
     ALL_UP,
@@ -84,13 +85,9 @@ def _rho_a(counted: IntArray) -> float:
     return 12 * float(ranks(counted.sum(axis=1)) @ counted @ ranks(counted.sum(axis=0))) / (n**3 - n)
 
 
-def _room(rows: IntArray, epsilon: float = 1.0) -> Room:
-    return Room(table_of(rows, DOMAIN), DOMAIN, Budget(epsilon=epsilon, delta=0.0))
-
-
 def _planned(rows: IntArray) -> object:
     """Ask the second time for the pair that depends most, as far as the noisy answers tell."""
-    room = _room(rows)
+    room = room_of(rows)
     first = ask(room, PAIRS, 0.5)
     tables = np.array(first, dtype=np.float64).reshape(-1, 4)
     apart = np.abs(tables[:, 0] * tables[:, 3] - tables[:, 1] * tables[:, 2])
@@ -100,7 +97,7 @@ def _planned(rows: IntArray) -> object:
 
 def _within_budget(rows: IntArray) -> object:
     """Ask again, and pay again, until something is found or nothing is left."""
-    room, found = _room(rows), tuple[bool, ...]()
+    room, found = room_of(rows), tuple[bool, ...]()
     for _ in range(4):
         found = edges(ask(room, PAIRS, 0.25))
         if any(found):
@@ -109,7 +106,7 @@ def _within_budget(rows: IntArray) -> object:
 
 
 def _both(rows: IntArray) -> object:
-    room = _room(rows)
+    room = room_of(rows)
     return ask(room, SINGLES, 0.25), edges(ask(room, PAIRS, 0.75))
 
 
