@@ -105,7 +105,8 @@ def test_a_whole_method_that_looks_at_rows_again_is_found_out():
 
     def looking(rows):
         found = json.loads(setting.release(rows))
-        found["graph"]["edges"] = sorted(map(str, found["graph"]["edges"]))[: 1 + int(rows[:, 0].sum()) % 2]
+        if rows[:, 0].sum() % 2:
+            found["graph"]["nodes"].reverse()
         return found
 
     pairs = [pair for pair in hand_made(FEW) if pair.first[:, 0].sum() != pair.second[:, 0].sum()][:3]
