@@ -70,8 +70,8 @@ def test_what_is_wrong_is_refuted(sample, claim, most):
     finding = audit("wrong", sample, [PAIR], claim, alpha=0.001, most_runs=most)
     assert finding.violated
     assert finding.found >= finding.claimed
-    assert "do(row = (0,))" in finding.evidence
-    assert "do(row = (1,))" in finding.evidence
+    assert "do(row = (0))" in finding.evidence
+    assert "do(row = (1))" in finding.evidence
     assert "risk ratio" in finding.evidence
 
 

@@ -61,13 +61,33 @@ def _text(report: Report) -> str:
     wrong = [f for f in report.library if f.violated]
     lines += [f"\nVIOLATION in {f.name}: {f.evidence}" for f in wrong]
     if not wrong:
-        lines.append("\nNo violation found. That is what this many runs can show; the guarantee is the proof.")
+        lines.append("\nNo violation found. That is what so many runs can show; the guarantee is the proof.")
     if report.broken:
-        caught = len(report.broken) - len(report.missed)
-        lines += ["", f"Broken on purpose: {caught} of {len(report.broken)} caught", "", *as_table(report.broken)]
-        lines += [f"\nmissed: {', '.join(report.missed)}"] if report.missed else []
-        lines.append(f"\nSound twins: {len(report.alarms)} of {len(report.sound)} flagged {', '.join(report.alarms)}")
+        lines += [f"\n{_caught(report)}:\n", *as_table(report.broken), f"\n{_twins(report)}"]
     return "\n".join(lines)
+
+
+def _caught(report: Report) -> str:
+    missed = f", missed {', '.join(report.missed)}" if report.missed else ""
+    return f"Broken on purpose: {len(report.broken) - len(report.missed)} of {len(report.broken)} caught{missed}"
+
+
+def _twins(report: Report) -> str:
+    flagged = f": {', '.join(report.alarms)}" if report.alarms else ""
+    return f"Sound twins of what is broken: {len(report.alarms)} of {len(report.sound)} flagged{flagged}"
+
+
+def _page(report: Report) -> str:
+    """Return all that was found as a page, with the evidence."""
+    from discreet.audit.running import as_table, broken_table
+
+    lines = ["# What the audits found", "", "![found against promised](audit.svg)", "", *as_table(report.library), ""]
+    if report.broken:
+        lines += [f"## {_caught(report)}", "", *broken_table(report.broken), ""]
+        lines += [f"## {_twins(report)}", "", *as_table(report.sound), ""]
+    lines += ["## Evidence", ""]
+    lines += [f"- **{f.name}** ({f.auditor}): {f.evidence}" for f in (*report.library, *report.broken) if f.violated]
+    return "\n".join(lines) + "\n"
 
 
 def _write(report: Report, folder: Path) -> None:
@@ -76,7 +96,5 @@ def _write(report: Report, folder: Path) -> None:
 
     write_text(folder / "audit.json", json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n")
     write_text(folder / "audit.svg", audit_svg(report))
-    lines = [_text(report), "", "Evidence", ""]
-    lines += [f"- {f.name}: {f.evidence}" for f in (*report.library, *report.broken) if f.violated]
-    write_text(folder / "audit.md", "\n".join(lines) + "\n")
+    write_text(folder / "audit.md", _page(report))
     click.echo(f"\nWritten: {folder / 'audit.json'}, {folder / 'audit.svg'}, {folder / 'audit.md'}", err=True)

@@ -8,6 +8,7 @@ No violation found means just that, at the power of the audit; the guarantee is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,9 @@ from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.tables.memory import MemoryTable
+
+MOST_KINDS = 150
+"""Kinds of rows that are shown as evidence."""
 
 Auditor = Literal["exact", "replay", "black box", "source"]
 
@@ -48,14 +52,20 @@ class Neighbours:
         """Return both tables as evidence: groups of equal rows, and the row that was replaced."""
         rest = np.delete(self.first, self.row, axis=0)
         distinct, times = np.unique(rest, axis=0, return_counts=True)
-        groups = [f"{n} x {_row(r)}" for r, n in zip(distinct, times, strict=True)]
-        shown = ", ".join(groups[:12]) + (f", and {len(groups) - 12} more kinds of rows" if len(groups) > 12 else "")
-        changed = f"one row {_row(self.first[self.row])} -> {_row(self.second[self.row])}"
-        return f"{len(self.first)} rows: {changed}; the others: {shown or 'none'} ({self.kind})"
+        groups = [f"{n} x {row_words(r)}" for r, n in zip(distinct, times, strict=True)]
+        more = f", and {len(groups) - MOST_KINDS} more kinds of rows" if len(groups) > MOST_KINDS else ""
+        changed = f"one row {row_words(self.first[self.row])} -> {row_words(self.second[self.row])}"
+        others = ", ".join(groups[:MOST_KINDS]) + more or "none"
+        return f"{len(self.first)} rows: {changed}; the others: {others} ({self.kind})"
 
 
-def _row(codes: IntArray) -> str:
-    return "(" + ", ".join(map(str, codes.tolist())) + ")"
+def row_words(codes: IntArray) -> str:
+    """Return a row's codes; runs of equal ones in short if there are many."""
+    parts = list(map(str, codes.tolist()))
+    if len(parts) > 8:
+        runs = [(code, len(list(same))) for code, same in groupby(parts)]
+        parts = [f"{times} x {code}" if times > 1 else code for code, times in runs]
+    return f"({', '.join(parts)})"
 
 
 def table_of(rows: IntArray, domain: Domain) -> MemoryTable:

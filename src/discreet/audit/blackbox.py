@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.arrays import BoolArray, FloatArray, IntArray
-from discreet.audit import Finding, Neighbours
+from discreet.audit import Finding, Neighbours, row_words
 from discreet.audit.claims import Claim
 from discreet.audit.events import Event, Outputs, candidates
 from discreet.errors import SettingError
@@ -243,7 +243,7 @@ def audit(
         runs += bound.runs
         best = max(best, bound.amount)
         if bound.refuted:
-            here, there = (f"row = {tuple(table[pair.row].tolist())}" for table in (pair.first, pair.second))
+            here, there = (f"row = {row_words(table[pair.row])}" for table in (pair.first, pair.second))
             evidence = f"{effect(bound, here, there)}; {pair.words()}"
             return Finding(name, "black box", claim.words, claim.amount, best, runs, True, evidence)
     return Finding(name, "black box", claim.words, claim.amount, best, runs, False)

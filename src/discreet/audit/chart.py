@@ -16,8 +16,9 @@ GOOD, BAD, LINE = "#4477aa", "#cc3311", "#222222"
 
 def audit_svg(report: Report) -> str:
     """Return a dot a number that was found: left of the line it keeps the promise, right of it it breaks it."""
-    parts, top = [], 40
+    parts, top = [_legend()], 70
     panels = [("The library", report.library), ("Broken on purpose", report.broken)]
+    panels.append(("Sound twins of what is broken", report.sound))
     for title, findings in panels:
         shown = [f for f in findings if f.claimed and f.found is not None]
         if shown:
@@ -30,6 +31,19 @@ def audit_svg(report: Report) -> str:
         + "".join(parts)
         + "</svg>\n"
     )
+
+
+def _legend() -> str:
+    parts = [_mark(30, 20, violated=False), _text(44, 24, "no violation found", anchor="start")]
+    parts += [_mark(190, 20, violated=True), _text(204, 24, "violation", anchor="start")]
+    parts += [f'<path d="M300 12v16" stroke="{LINE}" stroke-width="2"/>', _text(310, 24, "the promise", anchor="start")]
+    return "".join(parts)
+
+
+def _mark(across: float, up: float, *, violated: bool) -> str:
+    if violated:
+        return f'<path d="M{across - 5:.1f} {up - 5:g}h10v10h-10z" fill="{BAD}"/>'
+    return f'<circle cx="{across:.1f}" cy="{up:g}" r="5" fill="{GOOD}"/>'
 
 
 def _panel(title: str, findings: Sequence[Finding], top: int) -> str:
@@ -48,9 +62,7 @@ def _panel(title: str, findings: Sequence[Finding], top: int) -> str:
         parts.append(_text(LEFT - 18, up + 4, words, anchor="end"))
         across, colour = _across(ratio), BAD if finding.violated else GOOD
         parts.append(f'<path d="M{LEFT} {up}H{across:.1f}" stroke="{colour}" stroke-width="1" opacity="0.35"/>')
-        mark = f'<circle cx="{across:.1f}" cy="{up}" r="5" fill="{colour}"/>'
-        if finding.violated:
-            mark = f'<path d="M{across - 5:.1f} {up - 5}h10v10h-10z" fill="{colour}"/>'
+        mark = _mark(across, up, violated=finding.violated)
         said = f"{finding.name} ({finding.auditor}): {finding.claim}, found {finding.found:.3g}, {finding.verdict}"
         parts.append(f"<g><title>{escape(said)}</title>{mark}</g>")
     return "".join(parts)

@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from discreet.audit import Finding
-from discreet.audit.register import ALPHA, FULL, QUICK, Case, broken_cases, cases, cases_for, levels_of, sound_cases
+from discreet.audit.register import (
+    ALPHA,
+    BROKEN,
+    FULL,
+    QUICK,
+    Case,
+    broken_cases,
+    cases,
+    cases_for,
+    levels_of,
+    sound_cases,
+)
 from discreet.audit.subjects import methods
 from discreet.errors import OutputError, SettingError
 from discreet.experiments import run_all
@@ -167,7 +178,22 @@ def as_table(findings: Iterable[Finding]) -> list[str]:
     """Return findings as lines of a Markdown table."""
     rows = [("audited", "by", "promise", "found", "runs", "verdict")]
     rows += [(f.name, f.auditor, f.claim, _number(f.found), f"{f.runs:,}", f.verdict) for f in findings]
-    widths = [max(len(row[i]) for row in rows) for i in range(6)]
+    return _lines(rows)
+
+
+def broken_table(findings: Iterable[Finding]) -> list[str]:
+    """Return what is broken on purpose as lines of a Markdown table, with what is wrong and where it comes from."""
+    known = {broken.name: broken for broken in BROKEN}
+    rows = [("broken", "what is wrong", "from", "must be caught by", "found / promised", "runs", "caught")]
+    for f in findings:
+        ratio = f"{_number(f.found)} / {_number(f.claimed)}" if f.found is not None and f.claimed else ""
+        caught = "yes" if f.violated else "**missed**"
+        rows.append((f.name, known[f.name].wrong, known[f.name].origin, f.auditor, ratio, f"{f.runs:,}", caught))
+    return _lines(rows)
+
+
+def _lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
     return [lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]]
 
