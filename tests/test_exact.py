@@ -9,7 +9,14 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from discreet.audit.exact import Definition, all_definitions, audit_definition, correlated, geometric_count
+from discreet.audit.exact import (
+    Definition,
+    all_definitions,
+    at_population,
+    audit_definition,
+    correlated,
+    geometric_count,
+)
 from discreet.audit.losses import renyi, smallest_epsilon, smallest_epsilons, smallest_mu, smallest_rho
 from discreet.errors import SettingError
 from discreet.privacy.accounting import gdp_delta
@@ -92,6 +99,20 @@ def test_what_copies_of_you_tell_is_not_bounded_by_epsilon(cells):
 def test_two_cells_that_agree_in_nine_cases_of_ten():
     assert audit_definition(geometric_count(2, 1.0), 3, correlated(2, 0.9)).epsilon == pytest.approx(1.776, abs=2e-4)
     assert audit_definition(geometric_count(2, 1.0), 8, correlated(2, 0.9)).epsilon == pytest.approx(1, rel=1e-12)
+
+
+def test_every_definition_can_be_asked_of_one_population_of_independent_ones_or_of_all():
+    count = geometric_count(2, 1.0)
+    given = at_population(count, correlated(2, 0.9))
+    assert {d: round(w.epsilon, 3) for d, w in given.items()} == {1: 1, 2: 1, 3: 1.776, 5: 1, 6: 1, 7: 1, 8: 1}
+    assert {round(w.epsilon, 9) for w in at_population(count, "independent").values()} == {1}
+    everywhere = at_population(count, "all")
+    assert {d: round(w.epsilon, 9) for d, w in everywhere.items()} == {d: 2 if d == 3 else 1 for d in range(1, 9)}
+    assert {d: w.epsilon for d, w in all_definitions(count).items()} == {d: w.epsilon for d, w in everywhere.items()}
+    independent = at_population(count, np.full((2, 2), 0.25))
+    assert independent[3].epsilon == independent[4].epsilon <= 1
+    with pytest.raises(SettingError, match="independent"):
+        audit_definition(count, 3, "some")
 
 
 def law_of_witness(mechanism, witness, side):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal
 
 import numpy as np
 
@@ -21,11 +22,15 @@ __all__ = [
     "Definition",
     "Witness",
     "all_definitions",
+    "at_population",
     "audit_definition",
     "correlated",
     "geometric_count",
     "smallest_epsilon",
 ]
+
+Scope = Literal["all", "independent"]
+"""All populations, or all with independent cells."""
 
 MAX_DATABASES = 729
 """More databases than these are not enumerated."""
@@ -114,21 +119,32 @@ class Witness:
         return f"{one} against {two}"
 
 
-def all_definitions(mechanism: FloatArray, population: FloatArray, delta: float = 0.0) -> dict[Definition, Witness]:
-    """Return all eight; the population is for those two that are about a given one."""
+def all_definitions(
+    mechanism: FloatArray, population: FloatArray | Scope = "all", delta: float = 0.0
+) -> dict[Definition, Witness]:
+    """Return all eight, as they are written: the population is for the two that are about a given one."""
     return {
         definition: audit_definition(mechanism, definition, population if definition.given else None, delta)
         for definition in Definition
     }
 
 
+def at_population(
+    mechanism: FloatArray, population: FloatArray | Scope, delta: float = 0.0
+) -> dict[Definition, Witness]:
+    """Return what each definition asks of one population, of the independent ones, or of all; 4 only where it fits."""
+    asked = [d for d in Definition if d is not Definition.KNOWING_ONE_INDEPENDENT or _independent(population)]
+    return {d: audit_definition(mechanism, d, None if d is Definition.PLAIN else population, delta) for d in asked}
+
+
 def audit_definition(
-    mechanism: FloatArray, definition: int, population: FloatArray | None = None, delta: float = 0.0
+    mechanism: FloatArray, definition: int, population: FloatArray | Scope | None = None, delta: float = 0.0
 ) -> Witness:
     """Return the smallest epsilon for which a definition holds at a delta.
 
     Without a population the definition's own are meant: every population, or every one with independent cells; it is
-    enough to look at the extreme ones (``exact.md``). With one, the question is asked at that population only.
+    enough to look at the extreme ones (``exact.md``). With one, the question is asked at that population only; with
+    "independent" or "all", of every such population.
     """
     definition = Definition(definition)
     values, cells = _check_mechanism(mechanism)
@@ -157,17 +173,37 @@ def _check_mechanism(mechanism: FloatArray) -> tuple[int, int]:
 
 
 def _populations(
-    definition: Definition, population: FloatArray | None, values: int, cells: int
+    definition: Definition, population: FloatArray | Scope | None, values: int, cells: int
 ) -> Iterator[FloatArray]:
     """Yield populations, flattened, in batches: the given one, or the extreme ones of the definition."""
     size = values**cells
     if population is not None and definition is Definition.PLAIN:
         raise SettingError("population: definition 1 knows none")
-    if population is not None:
+    if isinstance(population, str):
+        yield from _extreme(_widened(definition, population), values, cells)
+    elif population is not None:
         yield _check_population(definition, population, values, cells).reshape(1, size)
     elif definition.given:
         raise SettingError(f"population: definition {definition.value} is about a given one")
-    elif definition is Definition.KNOWING_ONE:
+    else:
+        yield from _extreme(definition, values, cells)
+
+
+def _widened(definition: Definition, scope: Scope) -> Definition:
+    """Return the definition that asks the same quantity of all populations of a scope."""
+    if scope not in ("all", "independent"):
+        raise SettingError("population: probabilities, `all` or `independent`")
+    if definition is Definition.SETTING_ONE_GIVEN:
+        return Definition.SETTING_ONE
+    if definition is Definition.KNOWING_ONE and scope == "independent":
+        return Definition.KNOWING_ONE_INDEPENDENT
+    return definition
+
+
+def _extreme(definition: Definition, values: int, cells: int) -> Iterator[FloatArray]:
+    """Yield the extreme populations of a definition. Those of 2 and 8 are independent ones too."""
+    size = values**cells
+    if definition is Definition.KNOWING_ONE:
         first, second = np.triu_indices(size, 1)
         for start in range(0, len(first), _CHUNK):
             a, b = first[start : start + _CHUNK], second[start : start + _CHUNK]
@@ -185,14 +221,20 @@ def _populations(
 def _check_population(definition: Definition, population: FloatArray, values: int, cells: int) -> FloatArray:
     if population.shape != (values,) * cells or (population < 0).any() or abs(population.sum() - 1) > _TOLERANCE:
         raise SettingError("population: one probability for each database, together 1")
-    if definition is Definition.KNOWING_ONE_INDEPENDENT:
-        product = np.ones(())
-        for cell in range(cells):
-            margin = population.sum(axis=tuple(other for other in range(cells) if other != cell))
-            product = np.multiply.outer(product, margin)
-        if not np.allclose(product, population, rtol=0, atol=1e-12):
-            raise SettingError("population: definition 4 is about independent cells")
+    if definition is Definition.KNOWING_ONE_INDEPENDENT and not _independent(population):
+        raise SettingError("population: definition 4 is about independent cells")
     return population
+
+
+def _independent(population: FloatArray | Scope) -> bool:
+    """Whether cells are independent in a population, or in some of a scope."""
+    if isinstance(population, str):
+        return True
+    product = np.ones(())
+    for cell in range(population.ndim):
+        margin = population.sum(axis=tuple(other for other in range(population.ndim) if other != cell))
+        product = np.multiply.outer(product, margin)
+    return bool(np.allclose(product, population, rtol=0, atol=1e-12))
 
 
 def _quantity(
