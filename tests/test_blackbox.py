@@ -115,7 +115,7 @@ def test_at_most_one_of_a_thousand_sound_audits_raises_an_alarm():
     for seed in range(1_000):
         claim, scale = claims[seed % 3]
         sample = kinds[seed % 3](scale, seed)
-        alarms += audit("sound", sample, [PAIR], claim, alpha=0.001, most_runs=2_000).violated
+        alarms += audit("sound", sample, [PAIR], claim, alpha=0.001, most_runs=750).violated
     assert alarms <= 1
 
 
