@@ -29,8 +29,11 @@ LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75
 STAKES = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
 """Stakes, as parts of the largest that cannot ruin."""
 
-TANGENTS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
-"""Where a curve of promises is touched, in standard deviations."""
+TANGENTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+"""Where a curve of promises is touched: epsilon in units of mu."""
+
+LARGEST = 500.0
+"""Epsilon beyond which there is nothing to bet against."""
 
 Rows = TypeVar("Rows")
 
@@ -65,10 +68,9 @@ class Line:
 def lines(claim: Claim) -> list[Line]:
     """Return the consequences of a promise that are bet against."""
     if claim.currency is Currency.PURE:
-        return [Line(claim.amount, claim.delta)]
+        return [Line(claim.amount, claim.delta)] if claim.amount <= LARGEST else []
     mu = claim.amount if claim.currency is Currency.GDP else math.sqrt(2 * claim.amount)
-    points = sorted({max(0.0, mu * t - (mu * mu / 2 if claim.currency is Currency.GDP else 0)) for t in TANGENTS})
-    return [Line(epsilon, claim.delta_at(epsilon)) for epsilon in points]
+    return [Line(mu * t, claim.delta_at(mu * t)) for t in TANGENTS if mu * t <= LARGEST]
 
 
 @dataclass(frozen=True)
