@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import pkgutil
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -13,13 +14,15 @@ from click.testing import CliRunner
 import discreet.mechanisms
 import discreet.oracles
 import discreet.statistics
+from discreet.audit import running
 from discreet.audit.broken.hard import HARD
 from discreet.audit.broken.methods import METHODS as METHODS_BROKEN
 from discreet.audit.neighbours import hand_made
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
-from discreet.audit.replay import audit_method, record
-from discreet.audit.running import STATE, as_table, run, tasks
+from discreet.audit.replay import audit_method
+from discreet.audit.running import STATE, Task, as_table, run, tasks
 from discreet.audit.subjects import FEW, MECHANISMS, ORACLES, STATISTICS, methods, settings, variants
+from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import SettingError
 from discreet.recipes import METHODS, Marginals
@@ -177,6 +180,18 @@ def test_other_code_is_audited_anew(tmp_path):
     run(some()[:1], folder=tmp_path, progress=said.append)
     assert len(said) == 1
     assert said[0].startswith("1 of 1: ")
+
+
+def test_an_audit_that_fails_does_not_pass(monkeypatch):
+    def fails(power, alpha):
+        raise ValueError("broken auditor")
+
+    case = replace(cases()[0], run=fails)
+    monkeypatch.setattr(running, "_by_name", lambda group: {case.name: case})
+    finding = running.run_task(Task(case.name, "library", True, 0.001))
+    assert finding.violated
+    assert "the audit itself failed (ValueError: broken auditor)" in finding.evidence
+    assert not running.run_task(Task(case.name, "broken", True, 0.001)).violated
 
 
 def test_the_table_has_claim_bound_runs_and_verdict():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from decimal import Decimal
 from itertools import product
 
 import numpy as np
@@ -167,10 +170,33 @@ def test_events_hold_where_they_should():
     assert [flat(o) for o in ((1, (2, [3])), np.arange(2), "x")] == [(1, 2, 3), (0, 1), ("x",)]
     assert Cut((0,), (1.0,), 2.0, True).holds(outputs).tolist() == [False, True, False, True, False]
     assert Equals(1, "a").holds(outputs).tolist() == [True, False, True, False, False]
-    assert Among(frozenset({(True,)})).holds(outputs).tolist() == [False, False, False, False, True]
+    assert Among(frozenset({("True",)})).holds(outputs).tolist() == [False, False, False, False, True]
     assert Among(frozenset({("#", "a")}), shape=True).holds(outputs).tolist() == [True, False, False, False, False]
     assert outputs.numbers(0)[0] == 1
     assert np.isnan(outputs.numbers(0)[2])
+
+
+def test_outputs_of_any_kind_are_taken_apart():
+    @dataclass(frozen=True)
+    class Answer:
+        count: object
+        note: str
+
+    assert flat({"a": [1, {2}], "b": None}) == ("a", 1, 2, "b", "None")
+    assert flat(Answer(np.array([1.5, 2.5]), "ok")) == (1.5, 2.5, "ok")
+    assert flat('{"count": -12.5e1}') == ('{"count": #}', -125.0)
+    assert flat((math.nan, math.inf, True, 10**400, Decimal("1.5"), 1 + 2j))[:3] == ("nan", "inf", "True")
+    with pytest.raises(SettingError, match="in common"):
+        black_box(lambda rows: object(), 1, 2, epsilon=1)
+
+
+def test_a_word_that_is_rarer_on_one_table_is_seen():
+    rng = np.random.default_rng(0)
+
+    def mostly(rows):
+        return math.nan if rows and rng.random() < 0.1 else float(rng.laplace())
+
+    assert black_box(mostly, 0, 1, epsilon=1).violated
 
 
 def test_candidates_find_the_part_that_differs():

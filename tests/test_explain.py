@@ -140,7 +140,7 @@ def test_the_text_says_the_numbers():
     assert "0.1 of 100,000" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.splitlines())) <= WIDTH
     pure = run("--epsilon", 1, "--delta", 0, "--correlation", 0.9).stdout
-    assert "5.91 times (epsilon 1.776)" in " ".join(pure.split())
+    assert "5.91 times (epsilon 1.777)" in " ".join(pure.split())
     assert "What delta is" not in pure
     assert "mu" not in pure.split()
 

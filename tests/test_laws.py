@@ -302,3 +302,33 @@ def test_a_law_must_sum_to_one():
         exact_finite("x", randomised_response(0.25), 20, 2, Claim(Currency.PURE, 1.0))
     nothing = exact_finite("x", lambda database: {0: 1.0}, 0, 2, Claim(Currency.PURE, 1.0))
     assert (nothing.found, nothing.violated) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    "blur",
+    [
+        lambda e, noise: e + np.where(np.abs(z := noise.discrete_laplace(2.0, 2)) <= 1, 0, z),
+        lambda e, noise: np.sort(e + noise.discrete_laplace(2.0, 2)),
+        lambda e, noise: e + np.clip(noise.discrete_laplace(4e6, 2), -8_000_000, 8_000_000),
+        lambda e, noise: (e + noise.discrete_laplace(2.0, 2)).reshape(1, -1),
+        lambda e, noise: redrawn(e, noise),
+    ],
+    ids=["small noise dropped", "sorted", "clipped far out", "another shape", "redrawn until small"],
+)
+def test_what_only_looks_like_a_sum_has_no_law(blur):
+    assert law_of(blurring(blur, PURE=1), np.array([1, 3])) is None
+
+
+def redrawn(exact, noise):
+    while True:
+        drawn = noise.discrete_laplace(2.0, 2)
+        if (np.abs(drawn) <= 8).all() and drawn.any():
+            return exact + drawn
+
+
+def test_a_choice_that_is_replaced_has_no_law():
+    def best_for_two(exact, noise):
+        chosen = noise.exponential_choices(np.array([[1, 5, 2, 0, 3]]), 2.0)
+        return np.where(chosen == 2, 1, chosen)
+
+    assert law_of(blurring(best_for_two, PURE=1), np.array([1, 3])) is None

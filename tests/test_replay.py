@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 
@@ -11,10 +14,11 @@ import pytest
 from discreet.audit import Neighbours, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.neighbours import hand_made, random_pairs
-from discreet.audit.replay import audit_method, audit_statistic, change, disagreements, exact_value, loss, record, share
+from discreet.audit.replay import audit_method, audit_statistic, change, loss, share, unlike
 from discreet.audit.subjects import FEW, TWO, settings
+from discreet.audit.tape import exact_value, record
 from discreet.errors import SettingError
-from discreet.mechanisms.additive import DiscreteLaplace
+from discreet.mechanisms.additive import DiscreteLaplace, RoundedGaussian
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.room import Room
@@ -92,7 +96,7 @@ def test_a_sound_method_passes_and_its_loss_is_within_the_claim():
         (peeking, "question 1 is"),
         (stopping, "2 questions on one table and 1"),
         (telling, "another result"),
-        (failing, "1 on its neighbour"),
+        (failing, "1 on the other"),
         (unpaid, "not booked"),
         (twice, "2 times what the claim allows"),
         (understated, "2 times its declared sensitivity"),
@@ -119,13 +123,13 @@ def test_what_was_asked_is_what_was_booked():
     first = record(sound, ROWS)
     assert sum((a.budget is first.asked[0].budget) for a in first.asked) == 2
     assert first.asked[0].budget.spent == 1
-    assert not list(disagreements(first, first, CLAIM))
+    assert not list(unlike(first, first))
     assert loss(first, first, CLAIM) == 0
 
 
 def test_the_door_is_as_it_was_after_a_run_that_fails():
     before = Room._blurred
-    assert record(failing, ROWS).error == "ValueError: constant"
+    assert record(failing, ROWS).error.startswith("ValueError: constant")
     assert Room._blurred is before
     nested = record(lambda rows: record(sound, rows), ROWS)
     assert "one run is watched at a time" in nested.error
@@ -160,6 +164,106 @@ def test_changes_are_measured_in_the_declared_norms():
     assert share(change(np.array([1, 5]), np.array([2, 3]), chosen), chosen) == 2
     with pytest.raises(SettingError, match="another length"):
         change(np.array([1]), np.array([1, 2]), plain)
+
+
+@dataclass
+class Kept:
+    shown: int
+    hidden: int = field(compare=False)
+
+
+def hiding(rows):
+    answer = ask(room(rows), A, 1.0)
+    return Kept(len(answer), int(rows[:, 0].sum()))
+
+
+def ordering(rows):
+    answer = ask(room(rows), A, 1.0)
+    return dict.fromkeys(("a", "b") if rows[:, 0].sum() > 4 else ("b", "a"), answer)
+
+
+def printing(rows):
+    print(rows[:, 0].sum())
+    return ask(room(rows), A, 1.0)
+
+
+def warning(rows):
+    warnings.warn(f"{rows[:, 0].sum()} ones", UserWarning, stacklevel=1)
+    return ask(room(rows), A, 1.0)
+
+
+def leaving(rows):
+    if (rows[:, 0] == 0).sum() > 7:
+        raise SystemExit(1)
+    return ask(room(rows), A, 1.0)
+
+
+class Bare(Room):
+    def _blurred(self, statistic, mechanism):
+        return np.array([8, 4])
+
+
+def own_room(rows):
+    return Bare(table_of(rows, TWO), TWO, Budget(epsilon=1, delta=0)).release(A, DiscreteLaplace(2.0)).values.tolist()
+
+
+def gaussian_as_pure(rows):
+    place = Room(table_of(rows, TWO), TWO, Budget(epsilon=1, delta=1e-3))
+    return place.release(A, RoundedGaussian(10.0)).values.tolist()
+
+
+class Real(Counts):
+    def evaluate(self, table):
+        return super().evaluate(table) / 40
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (hiding, "another result"),
+        (ordering, "another result"),
+        (printing, "words on the screen"),
+        (warning, "words on the screen"),
+        (leaving, "1 on the other"),
+        (own_room, "room of another kind"),
+        (gaussian_as_pure, "no proved cost"),
+        (lambda rows: room(rows).release(Real((("a",),)), DiscreteLaplace(2.0)).values.tolist(), "not whole numbers"),
+    ],
+)
+def test_what_hides_is_found(method, words):
+    finding = audit_method("wrong", method, CLAIM, [PAIR])
+    assert finding.violated
+    assert words in finding.evidence
+
+
+def in_place(rows):
+    values = room(rows).release(A, DiscreteLaplace(2.0)).values
+    values += 1
+    return values
+
+
+def not_a_number(rows):
+    return ask(room(rows), A, 1.0), math.nan, object.__new__(object).__class__
+
+
+@pytest.mark.parametrize("method", [in_place, not_a_number])
+def test_what_is_sound_is_not_flagged_for_its_form(method):
+    assert not audit_method("sound", method, CLAIM, [PAIR, PAIR.swapped]).violated
+
+
+def test_a_pure_method_may_be_claimed_with_a_delta():
+    assert not audit_method("sound", sound, Claim(Currency.PURE, 1.0, 1e-6), [PAIR]).violated
+
+
+def test_tables_far_apart_show_what_neighbours_hide():
+    def far_away(rows):
+        return ask(room(rows), A, 1.0), bool(rows[:, 1].sum() > 8)
+
+    high = Neighbours(np.ones_like(ROWS), np.vstack([[0, 1], np.ones((11, 2), dtype=np.int64)]), "all ones")
+    assert not audit_method("near", far_away, CLAIM, [PAIR]).violated
+    finding = audit_method("far", far_away, CLAIM, [PAIR, high])
+    assert finding.violated
+    assert "walked from one table to another" in finding.evidence
 
 
 class Partial(Counts):

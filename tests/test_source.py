@@ -57,6 +57,13 @@ BAD = [
     ("nothing is imported by a name made up at run time", "recipes", "from importlib import import_module as i"),
     ("nothing is imported by a name made up at run time", "recipes", "f = __import__"),
     ("nothing is imported by a name made up at run time", "recipes", "import sys\nsys.modules['discreet.room']"),
+    ("nobody reaches into the room", "oracles.x", "def f(room):\n    return getattr(room, '_table')"),
+    ("nobody reaches into the room", "search.x", "def f(room):\n    return vars(room)['_table']"),
+    ("nobody reaches into the room", "recipes", "class A(B):\n    def f(self):\n        return self._table"),
+    ("nobody reaches into the room", "recipes", "def f(room):\n    room.budget._spent = 0"),
+    ("rows are not copied or kept", "statistics.x", "def f(v):\n    open('seen', 'a').write(str(v))"),
+    ("rows are not copied or kept", "mechanisms.x", "import os"),
+    ("rows are not copied or kept", "tables.memory", "def f(frame):\n    frame.to_csv('kept')"),
     ("imports say where they lead", "recipes", "from . import room"),
     ("imports say where they lead", "recipes", "from discreet.room import *"),
     ("imports say where they lead", "recipes", "from discreet import Room"),
@@ -100,7 +107,7 @@ INTENDED = {
 
 ALLOWED = [
     ("audit.register", "from discreet.audit.broken.code import CODE"),
-    ("audit.replay", "def f(s, t, m, n):\n    return m.blur(s.evaluate(t), n)"),
+    ("audit.tape", "def f(s, t, m, n):\n    return m.blur(s.evaluate(t), n)"),
     ("audit.blackbox", "import numpy as np\nrng = np.random.default_rng(1)"),
     ("audit.broken.x", "import numpy as np\ndef f(noise):\n    return noise.discrete_laplace(1.0, 3)"),
     ("cli_audit", "from discreet.audit.source import source_finding"),

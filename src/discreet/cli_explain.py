@@ -142,7 +142,7 @@ def _others(promise: Promise, like: Alike | None) -> list[str]:
 def _more(promise: Promise) -> list[str]:
     from discreet.explaining import GROUPS
 
-    told = ", ".join(f"epsilon {promise.group(k):.3g} for {k} rows" for k in GROUPS)
+    told = ", ".join(f"epsilon {_up(promise.group(k), 2)} for {k} rows" for k in GROUPS)
     what, same = ("mu", " at the same delta") if promise.delta else ("epsilon", "")
     family = (
         f"The same for several rows at once. If one person or one family stands behind several rows, {what} "
@@ -163,14 +163,19 @@ def _chances() -> tuple[float, ...]:
 
 def _times(promise: Promise) -> str:
     return (
-        f"{promise.factor:,.{3 if promise.factor < 1.5 else 2}f} times"
+        f"{_up(promise.factor, 3 if promise.factor < 1.5 else 2)} times"
         if promise.factor < 1e6
         else f"e^{promise.epsilon:g} times"
     )
 
 
 def _power(loss: float) -> str:
-    return f"{math.exp(loss):,.2f} times (epsilon {loss:.4g})" if loss < 13 else f"e^{loss:.4g} times"
+    return f"{_up(math.exp(loss), 2)} times (epsilon {_up(loss, 3)})" if loss < 13 else f"e^{_up(loss, 1)} times"
+
+
+def _up(bound: float, digits: int) -> str:
+    """Return an upper bound, rounded up."""
+    return f"{math.ceil(bound * 10**digits - 1e-9) / 10**digits:,.{digits}f}"
 
 
 def _percent(share: float) -> str:

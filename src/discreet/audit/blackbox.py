@@ -292,5 +292,5 @@ def effect(bound: Bound, here: str, there: str) -> str:
         return ""
     seen = [f"{hits} of {bound.of} runs under do({row})" for hits, row in zip(bound.seen, (here, there), strict=True)]
     beyond = f" beyond {bound.bet.line.delta:.2g}" if bound.bet.line.delta else ""
-    risk = f"risk ratio at least {bound.bet.line.factor:.3g}{beyond}" if bound.amount else "nothing is certain yet"
-    return f"output {bound.bet.event.words}: {' and '.join(seen)}; {risk}"
+    certain = f"; a risk ratio above {bound.bet.line.factor:.3g}{beyond} is certain" if bound.amount else ""
+    return f"output {bound.bet.event.words}: {' and '.join(seen)}{certain}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
 from functools import cached_property
 from numbers import Real
 from typing import Protocol
@@ -13,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import BoolArray, FloatArray
+from discreet.errors import SettingError
 
 MOST_ATOMS = 40
 """Values that are looked at one by one, the most frequent ones."""
@@ -24,13 +27,37 @@ MOST_NUMBERS = 40
 """Numbers of an output that are cut one by one; a score of all of them is always looked at."""
 
 
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
 def flat(output: object) -> tuple[object, ...]:
-    """Return an output as a flat tuple of numbers and other things that can be compared."""
+    """Return an output as a flat tuple of numbers and words: all that can be compared."""
     if isinstance(output, np.ndarray):
-        return tuple(output.ravel().tolist())
+        return tuple(part for item in output.ravel().tolist() for part in flat(item))
     if isinstance(output, tuple | list):
         return tuple(part for item in output for part in flat(item))
-    return (output if isinstance(output, Hashable) else repr(output),)
+    if isinstance(output, Mapping):
+        return tuple(part for item in output.items() for part in flat(item))
+    if isinstance(output, Set):
+        return tuple(part for item in sorted(output, key=repr) for part in flat(item))
+    if is_dataclass(output) and not isinstance(output, type):
+        return tuple(part for f in fields(output) for part in flat(getattr(output, f.name)))
+    return _scalar(output)
+
+
+def _scalar(output: object) -> tuple[object, ...]:
+    if isinstance(output, complex):
+        return (output.real, output.imag)
+    if isinstance(output, Decimal):
+        return (float(output),)
+    if isinstance(output, np.generic):
+        return flat(output.item())
+    if _number(output):
+        return (output,)
+    if not isinstance(output, str):
+        return (repr(output),)
+    numbers = [float(number) for number in _NUMBER.findall(output)]
+    return (_NUMBER.sub("#", output), *numbers) if numbers and all(map(math.isfinite, numbers)) else (output,)
 
 
 class Outputs:
@@ -70,7 +97,13 @@ class Outputs:
 
 
 def _number(part: object) -> bool:
-    return isinstance(part, Real) and not isinstance(part, bool) and not math.isnan(float(part))
+    """Whether something is a number that can be compared; what is none (NaN) or has no bounds is a word."""
+    if isinstance(part, bool) or not isinstance(part, Real):
+        return False
+    try:
+        return math.isfinite(part)
+    except OverflowError:
+        return False
 
 
 class Event(Protocol):
@@ -169,8 +202,12 @@ def _score(
 def candidates(first: Outputs, second: Outputs) -> list[Event]:
     """Return events that might be likelier on one of two tables, learned from runs on both."""
     width = max(first.width, second.width)
+    parts = Counter(part for side in (first, second) for whole in side.wholes for part in whole)
+    if len(parts) == parts.total() > 2 and not any(map(_number, parts)):
+        raise SettingError("black box: no two outputs have anything in common, and none holds a number; return parts")
     events: list[Event] = [*_wholes(first, second), *_parts(first, second, min(width, MOST_NUMBERS))]
-    events += _cuts(first, second, width)
+    with np.errstate(over="ignore", invalid="ignore"):
+        events += _cuts(first, second, width)
     return list(dict.fromkeys(events))
 
 

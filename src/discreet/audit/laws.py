@@ -6,6 +6,7 @@ its law. That the samplers draw what they are asked for is not looked at here. O
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -22,6 +23,17 @@ from discreet.privacy.accounting import PRECISION
 from discreet.statistics import Statistic
 
 _FAR = 7_000_003
+"""Answers of a listener are larger than this many scales, so that they can be recognised."""
+
+MOST_DRAWS = 100_000
+"""A mechanism that asks for more is not listened to any longer."""
+
+PROBES = 60
+"""Answers as real noise might give them, on which a law that was heard is tried."""
+
+
+class _TooManyDrawsError(Exception):
+    """A mechanism goes on asking."""
 
 
 @dataclass(frozen=True, order=True)
@@ -47,74 +59,118 @@ class Draw:
 
 
 class _Listener:
-    """Stands in for noise: writes down what is asked, and answers with numbers that can be recognised."""
+    """Stands in for noise: writes down what is asked, and answers with given numbers or recognisable ones."""
 
-    def __init__(self, factor: int) -> None:
-        self.factor = factor
+    def __init__(self, answer: Callable[[Draw, int], int]) -> None:
+        self.answer = answer
         self.draws: list[Draw] = []
+        self.given: list[int] = []
 
     @property
     def private(self) -> bool:
         return False
 
     def rounded_gaussian(self, sigma: float, size: int) -> IntArray:
-        return self._answer("rounded Gaussian", sigma, size)
+        return self._heard([Draw("rounded Gaussian", float(sigma))] * size)
 
     def discrete_gaussian(self, sigma: float, size: int) -> IntArray:
-        return self._answer("discrete Gaussian", sigma, size)
+        return self._heard([Draw("discrete Gaussian", float(sigma))] * size)
 
     def discrete_laplace(self, scale: float, size: int) -> IntArray:
-        return self._answer("discrete Laplace", scale, size)
+        return self._heard([Draw("discrete Laplace", float(scale))] * size)
 
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
-        rows = [tuple(row) for row in np.asarray(utilities).tolist()]
-        self.draws += [Draw("choice", float(scale), 0, row) for row in rows]
-        chosen = [(self.factor * (i + 1)) % len(row) for i, row in enumerate(rows)]
-        return np.array(chosen, dtype=np.int64)
+        rows = np.asarray(utilities).tolist()
+        return self._heard([Draw("choice", float(scale), 0, tuple(row)) for row in rows])
 
-    def _answer(self, kind: str, scale: float, size: int) -> IntArray:
-        start = len(self.draws)
-        self.draws += [Draw(kind, float(scale))] * size
-        return self.factor * (_FAR + np.arange(start, start + size))
+    def _heard(self, asked: list[Draw]) -> IntArray:
+        if len(self.draws) + len(asked) > MOST_DRAWS:
+            raise _TooManyDrawsError
+        answers = [self.answer(draw, len(self.draws) + i) for i, draw in enumerate(asked)]
+        self.draws += asked
+        self.given += answers
+        return np.array(answers, dtype=np.int64)
+
+
+def _far(sign: int) -> Callable[[Draw, int], int]:
+    """Answer with numbers that no noise would reach, all different; choices in turn."""
+
+    def answer(draw: Draw, place: int) -> int:
+        if draw.kind == "choice":
+            return (sign * (place + 1)) % len(draw.utilities)
+        return sign * (_FAR * (math.ceil(draw.scale) + 1) + place)
+
+    return answer
+
+
+def _likely(rng: np.random.Generator, probe: int) -> Callable[[Draw, int], int]:
+    """Answer as noise might: none, small, typical or large; any candidate of a choice."""
+    reach = (0.0, 1.0, 2.0, 0.5, 1.0, 3.0, 20.0)[probe % 7]
+
+    def answer(draw: Draw, place: int) -> int:
+        if draw.kind == "choice":
+            return probe % len(draw.utilities) if probe < PROBES // 2 else int(rng.integers(len(draw.utilities)))
+        scale = draw.scale if probe % 7 > 2 else 1.0
+        return round(reach * scale * float(rng.choice([-1, 1])) * (1.0 if probe % 7 <= 2 else rng.uniform()))
+
+    return answer
+
+
+def _listen(mechanism: Mechanism, exact: IntArray, answer: Callable[[Draw, int], int]) -> tuple[IntArray, _Listener]:
+    listener = _Listener(answer)
+    return np.asarray(mechanism.blur(exact.copy(), listener)), listener
 
 
 def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
-    """Return how each coordinate of the output is drawn, all independently; None if that cannot be told."""
-    heard = []
-    for factor in (0, 1, -1):
-        listener = _Listener(factor)
-        heard.append((np.asarray(mechanism.blur(exact.copy(), listener)), listener))
-    draws = heard[0][1].draws
-    if any(listener.draws != draws for _, listener in heard):
+    """Return how each coordinate of the output is drawn, all independently; None if that cannot be told.
+
+    What is heard from three probes must also hold for answers as noise might give them.
+    """
+    try:
+        law, places = _heard_law(mechanism, exact)
+        if law is None:
+            return None
+        rng = np.random.default_rng(0)
+        for probe in range(PROBES):
+            output, listener = _listen(mechanism, exact, _likely(rng, probe))
+            if [replace(d, at=0) for d in listener.draws] != [replace(d, at=0) for d in places[1]]:
+                return None
+            noise = [0 if place < 0 else listener.given[place] for place in places[0]]
+            if output.tolist() != [draw.at + z for draw, z in zip(law, noise, strict=True)]:
+                return None
+    except _TooManyDrawsError:
         return None
+    return law
+
+
+def _heard_law(mechanism: Mechanism, exact: IntArray) -> tuple[tuple[Draw, ...] | None, tuple[list[int], list[Draw]]]:
+    """Return the law, and for each coordinate the place of its draw among all; -1 if it has none."""
+    silent = _listen(mechanism, exact, lambda draw, place: 0)
+    heard = [silent, *(_listen(mechanism, exact, _far(sign)) for sign in (1, -1))]
+    base, draws = silent[0], silent[1].draws
+    none: tuple[None, tuple[list[int], list[Draw]]] = (None, ([], draws))
+    if base.ndim != 1 or any(o.shape != base.shape or listener.draws != draws for o, listener in heard):
+        return none
     if draws and all(draw.kind == "choice" for draw in draws):
-        return _choices(draws, heard)
-    base = heard[0][0]
-    if any(draw.kind == "choice" for draw in draws) or any(output.shape != base.shape for output, _ in heard):
-        return None
-    added = heard[1][0] - base
-    if (heard[2][0] - base != -added).any():
-        return None
-    places = np.where(added == 0, -1, added - _FAR)
-    noisy = places[added != 0]
-    if ((noisy < 0) | (noisy >= len(draws))).any() or len(set(noisy.tolist())) != len(noisy):
-        return None
-    pairs = zip(places.tolist(), base.tolist(), strict=True)
-    return tuple(Draw("none", at=at) if i < 0 else replace(draws[i], at=at) for i, at in pairs)
+        chosen = all(output.tolist() == listener.given for output, listener in heard)
+        return (tuple(draws), (list(range(len(draws))), draws)) if chosen else none
+    if any(draw.kind == "choice" for draw in draws):
+        return none
+    where = {answer: place for place, answer in enumerate(heard[1][1].given)}
+    added = (heard[1][0] - base).tolist()
+    if (heard[2][0] - base != base - heard[1][0]).any():
+        return none
+    places = [-1 if not moved else where.get(moved, -2) for moved in added]
+    noisy = [place for place in places if place != -1]
+    if -2 in noisy or len(set(noisy)) != len(noisy):
+        return none
+    pairs = zip(places, base.tolist(), strict=True)
+    return tuple(Draw("none", at=at) if i < 0 else replace(draws[i], at=at) for i, at in pairs), (places, draws)
 
 
 def law_on(mechanism: Mechanism, statistic: Statistic, rows: IntArray, domain: Domain) -> tuple[Draw, ...] | None:
     """Return the law of a blurred statistic on made-up rows (codes); None if it cannot be told."""
     return law_of(mechanism, statistic.evaluate(table_of(rows, domain)))
-
-
-def _choices(draws: list[Draw], heard: list[tuple[IntArray, _Listener]]) -> tuple[Draw, ...] | None:
-    """Return the draws if the output is just what was chosen."""
-    for output, listener in heard:
-        chosen = [(listener.factor * (i + 1)) % len(draw.utilities) for i, draw in enumerate(draws)]
-        if output.tolist() != chosen:
-            return None
-    return tuple(draws)
 
 
 def log_law(draw: Draw, low: int, high: int) -> FloatArray:

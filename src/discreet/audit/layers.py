@@ -28,7 +28,7 @@ EXACT_DOORS = frozenset({"discreet.cli", "discreet.experiments.accuracy"})
 """Who may ask for answers without privacy."""
 
 BROKEN = "discreet.audit.broken"
-AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "replay", "subjects", "broken"))
+AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 _SEEDED = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments", "audit")

@@ -104,6 +104,17 @@ def _strata(c: int, others: int, sizes: tuple[int, ...], ramp: IntArray) -> Iter
     yield "strata of one row", lonely
 
 
+def walk(start: IntArray, end: IntArray) -> Iterator[Neighbours]:
+    """Yield the neighbours on the way from one table to another, row by row."""
+    here = start
+    for row in range(len(start)):
+        there = here.copy()
+        there[row] = end[row]
+        if (there[row] != here[row]).any():
+            yield Neighbours(here, there, "on the way from one table to another")
+        here = there
+
+
 def random_pairs(domain: Domain, rng: np.random.Generator) -> Iterator[Neighbours]:
     """Yield pairs without end: even, skewed and tied columns, and a row replaced by any other."""
     sizes = sizes_of(domain)
@@ -207,6 +218,9 @@ def worst(
     for _, pair in zip(range(tries), random_pairs(domain, rng), strict=False):
         found.append((objective(pair), pair))
         yield pair
+    low = np.zeros((domain.rows, len(sizes_of(domain))), dtype=np.int64)
+    yield from walk(low, low + np.array(sizes_of(domain)) - 1)
+    yield from walk(next(random_pairs(domain, rng)).first, next(random_pairs(domain, rng)).first)
     for _, pair in sorted(found, key=lambda f: -f[0])[:3]:
         yield climb(objective, pair, domain, rng, steps=steps)
     best = guided(objective, domain, examples=max(50, steps // 2))

@@ -23,16 +23,17 @@ from discreet.audit.broken.sparse import SPARSE
 from discreet.audit.claims import claim_of
 from discreet.audit.finite import exact_finding, exact_finite
 from discreet.audit.neighbours import ALL, climb, every, hand_made, how_many, random_pairs, worst
-from discreet.audit.replay import audit_method, audit_statistic, record
+from discreet.audit.replay import audit_method, audit_statistic
 from discreet.audit.source import check_code, source_finding
 from discreet.audit.subjects import MECHANISMS, STATISTICS, TWO, Setting, blurring, methods, objective, settings
+from discreet.audit.tape import record
 from discreet.domain import Domain
 from discreet.mechanisms import Mechanism
 from discreet.recipes import recipe_for
 from discreet.statistics import Statistic
 
 ALPHA = 0.001
-"""Probability with which any alarm of the black box at all is false, over everything in the register."""
+"""Probability that the black box raises any false alarm at all, over everything in the register that is sound."""
 
 REPEATS = 5
 """How often a hand-made pair is replayed, with fresh answers each time."""

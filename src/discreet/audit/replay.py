@@ -9,141 +9,28 @@ questions cost must have been booked and be within the claim. Proof of what that
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from threading import Lock
-from unittest.mock import patch
-
-import numpy as np
+from itertools import chain
 
 from discreet.arrays import IntArray
-from discreet.audit import Finding, Neighbours, table_of
+from discreet.audit import Finding, Neighbours
 from discreet.audit.claims import Claim
+from discreet.audit.tape import Tape, cost_of, exact_value, record
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.mechanisms import Mechanism
 from discreet.privacy.accounting import Currency, limit_of
-from discreet.privacy.budget import Budget, Cost
-from discreet.privacy.noise import Noise
-from discreet.room import Room
+from discreet.privacy.budget import Cost
 from discreet.statistics import Sensitivity, Statistic
-
-_ONE_AT_A_TIME = Lock()
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One question: what was asked of which room, the exact value and the answer that was handed out."""
-
-    statistic: Statistic
-    mechanism: Mechanism
-    domain: Domain
-    budget: Budget
-    exact: IntArray | None
-    answer: IntArray | None
-
-    def same(self, other: Asked) -> bool:
-        """Whether another question is the same."""
-        return (self.statistic, self.mechanism, self.domain) == (other.statistic, other.mechanism, other.domain)
-
-    @property
-    def words(self) -> str:
-        """What was asked."""
-        return f"{self.statistic.name}, {self.mechanism.name}"
-
-
-@dataclass
-class Tape:
-    """All that a run asked, what it returned, and the error it ended with. Holds exact values: of made-up rows."""
-
-    asked: list[Asked] = field(default_factory=list)
-    result: object = None
-    error: str | None = None
-
-
-class _Tap:
-    """Stands in for a mechanism: notes the exact value, and answers as the mechanism would or as it did before."""
-
-    def __init__(self, mechanism: Mechanism, answer: IntArray | None) -> None:
-        self._mechanism = mechanism
-        self._answer = answer
-        self.exact: IntArray | None = None
-
-    @property
-    def name(self) -> str:
-        return self._mechanism.name
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        return self._mechanism.cost(sensitivity)
-
-    def blur(self, exact: IntArray, noise: Noise) -> IntArray:
-        self.exact = exact.copy()
-        return self._mechanism.blur(exact, noise) if self._answer is None else self._answer.copy()
-
-
-@contextmanager
-def _watched(tape: Tape, before: Tape | None) -> Iterator[None]:
-    """Note what passes the door; as long as questions are those of a run before, hand out its answers."""
-    blurred = Room._blurred
-
-    def noted(room: Room, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
-        place = len(tape.asked)
-        earlier = before.asked[place] if before is not None and place < len(before.asked) else None
-        now = Asked(statistic, mechanism, room.domain, room.budget, None, None)
-        kept = earlier.answer if earlier is not None and earlier.same(now) else None
-        tap = _Tap(mechanism, kept)
-        answer = blurred(room, statistic, tap)
-        tape.asked.append(Asked(statistic, mechanism, room.domain, room.budget, tap.exact, answer))
-        return answer
-
-    if not _ONE_AT_A_TIME.acquire(blocking=False):
-        raise SettingError("replay: one run is watched at a time")
-    try:
-        with patch.object(Room, "_blurred", noted):
-            yield
-    finally:
-        _ONE_AT_A_TIME.release()
-
-
-def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | None = None) -> Tape:
-    """Run a method on rows and note all that it asks; with ``before``, hand out the answers of an earlier run."""
-    tape = Tape()
-    with _watched(tape, before):
-        try:
-            tape.result = run(rows)
-        except Exception as error:  # noqa: BLE001 - an error is a result like any other
-            tape.error = f"{type(error).__name__}: {error}"
-    return tape
-
-
-def exact_value(statistic: Statistic, rows: IntArray, domain: Domain) -> IntArray:
-    """Return what the room would compute before it blurs; for made-up rows."""
-    tap = _Tap(_NoAnswer(), np.zeros(0, dtype=np.int64))
-    Room(table_of(rows, domain), domain, Budget(epsilon=1, delta=0))._blurred(statistic, tap)
-    if tap.exact is None:
-        raise SettingError(f"{statistic.name}: not defined for every table, which is a violation in itself")
-    return tap.exact
-
-
-class _NoAnswer:
-    """A mechanism that is never used."""
-
-    name = "none"
-
-    def cost(self, sensitivity: Sensitivity) -> Cost:
-        raise NotImplementedError
-
-    def blur(self, exact: IntArray, noise: Noise) -> IntArray:
-        raise NotImplementedError
 
 
 def change(first: IntArray, second: IntArray, declared: Sensitivity) -> Sensitivity:
     """Return how far two exact values are apart, in the norms in which a sensitivity is declared."""
-    if first.shape != second.shape:
+    if first.shape != second.shape or first.ndim != 1:
         raise SettingError("the statistic has another length on a neighbour")
-    moved = [abs(int(m)) for m in (first - second)]
+    if first.dtype.kind not in "iu" or second.dtype.kind not in "iu":
+        raise SettingError("the statistic's values are not whole numbers")
+    moved = [abs(a - b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     squares = declared.squares or (Fraction(1),) * len(moved)
     scaled = [m * m / square for m, square in zip(moved, squares, strict=True) if m]
     largest = None if declared.largest is None else Fraction(max(moved, default=0))
@@ -183,44 +70,81 @@ def audit_statistic(name: str, statistic: Statistic, domain: Domain, pairs: Iter
 
 
 def audit_method(name: str, run: Callable[[IntArray], object], claim: Claim, pairs: Iterable[Neighbours]) -> Finding:
-    """Record a method on one table, replay it on a neighbour, and check what must be the same."""
+    """Record a method on one table, replay it on a neighbour, and check what must be the same.
+
+    Equal answers must lead to equal questions and results on any two tables, not on neighbours only: so each pair is
+    also replayed on the first table of the pair before. Where that differs, the way from one to the other is walked
+    row by row, to the two neighbours that differ.
+    """
     best, runs = 0.0, 0
+    before: Neighbours | None = None
     for pair in pairs:
         runs += 1
         first = record(run, pair.first)
         second = record(run, pair.second, first)
-        wrong = next(iter(disagreements(first, second, claim)), None)
+        shown = pair
+        wrong = next(chain(_unpaid(first, claim), unlike(first, second), _too_far(first, second)), None)
+        if wrong is None and before is not None and before.first.shape == pair.first.shape:
+            wrong, shown = _walked(run, first, pair, before.first)
         if wrong is not None:
-            return Finding(name, "replay", claim.words, claim.amount, None, runs, True, f"{wrong}; {pair.words()}")
+            return Finding(name, "replay", claim.words, claim.amount, None, runs, True, f"{wrong}; {shown.words()}")
         best = max(best, loss(first, second, claim))
+        before = pair
     return Finding(name, "replay", claim.words, claim.amount, best, runs, False)
 
 
-def disagreements(first: Tape, second: Tape, claim: Claim) -> Iterator[str]:
-    """Yield in words what must not differ between a run and its replay, and does."""
+def _walked(
+    run: Callable[[IntArray], object], first: Tape, pair: Neighbours, far: IntArray
+) -> tuple[str | None, Neighbours]:
+    """Replay a run on a table far away; if it differs there, find neighbours on the way between which it differs."""
+    if next(unlike(first, record(run, far, first)), None) is None:
+        return None, pair
+    here, at = pair.first, record(run, pair.first, first)
+    for row in range(len(far)):
+        there = here.copy()
+        there[row] = far[row]
+        then = record(run, there, first)
+        wrong = next(unlike(at, then), None)
+        if wrong is not None:
+            return wrong, Neighbours(here, there, "walked from one table to another")
+        here, at = there, then
+    return "not the same twice on one table", pair
+
+
+def unlike(first: Tape, second: Tape) -> Iterator[str]:
+    """Yield in words what must not differ between a run and its replay on any other table, and does."""
+    if first.strange or second.strange:
+        yield "it opens a room of another kind, which nobody watches"
     for i, (one, other) in enumerate(zip(first.asked, second.asked, strict=False), start=1):
         if not one.same(other):
-            yield f"question {i} is {one.words!r} on one table and {other.words!r} on its neighbour"
+            yield f"question {i} is {one.words!r} on one table and {other.words!r} on the other"
             return
-        if (one.exact is None) != (other.exact is None):
+        if (one.answer is None) != (other.answer is None):
             yield f"question {i} ({one.words}) fails on one table only"
             return
-        if one.exact is not None and other.exact is not None:
-            declared = one.statistic.sensitivity(one.domain)
-            try:
-                used = share(change(one.exact, other.exact, declared), declared)
-            except SettingError as error:
-                yield f"question {i} ({one.words}): {error}"
-                return
-            if used > 1:
-                yield f"question {i} ({one.words}) changes by {used:.4g} times its declared sensitivity"
     if len(first.asked) != len(second.asked):
-        yield f"{len(first.asked)} questions on one table and {len(second.asked)} on its neighbour"
+        yield f"{len(first.asked)} questions on one table and {len(second.asked)} on the other"
     if first.error != second.error:
-        yield "an error on one table that the neighbour does not meet"
+        yield "an error on one table that the other does not meet"
     if first.result != second.result:
         yield "the same answers led to another result"
-    yield from _unpaid(first, claim)
+    if first.said != second.said:
+        yield "the same answers led to other words on the screen"
+
+
+def _too_far(first: Tape, second: Tape) -> Iterator[str]:
+    """Yield which exact values are further apart than was declared."""
+    for i, (one, other) in enumerate(zip(first.asked, second.asked, strict=True), start=1):
+        if one.exact is None or other.exact is None:
+            continue
+        declared = one.statistic.sensitivity(one.domain)
+        try:
+            used = share(change(one.exact, other.exact, declared), declared)
+        except SettingError as error:
+            yield f"question {i} ({one.words}): {error}"
+            return
+        if used > 1:
+            yield f"question {i} ({one.words}) changes by {used:.4g} times its declared sensitivity"
 
 
 def _unpaid(tape: Tape, claim: Claim) -> Iterator[str]:
@@ -231,39 +155,35 @@ def _unpaid(tape: Tape, claim: Claim) -> Iterator[str]:
         if missing or sum((c.amount(budget.currency) for c in costs), start=Fraction(0)) > budget.spent:
             yield f"{len(costs)} questions were answered, but their cost was not booked"
     if tape.asked:
-        currency, limit = limit_for(claim, tape)
-        spent = sum((cost_of(a).amount(currency) for a in tape.asked), start=Fraction(0))
-        if spent > limit:
-            yield f"all questions together cost {float(spent / limit):.4g} times what the claim allows"
+        shares = used_up(claim, [cost_of(asked) for asked in tape.asked])
+        if not shares:
+            yield "the questions have no proved cost in which the claim can be paid"
+        elif min(shares.values()) > 1:
+            yield f"all questions together cost {min(shares.values()):.4g} times what the claim allows"
 
 
-def cost_of(asked: Asked) -> Cost:
-    """Return what a question costs at its declared sensitivity."""
-    return asked.mechanism.cost(asked.statistic.sensitivity(asked.domain))
-
-
-def limit_for(claim: Claim, tape: Tape) -> tuple[Currency, Fraction]:
-    """Return a currency in which all questions have a cost, and how much of it the claim allows."""
+def used_up(claim: Claim, costs: Sequence[Cost]) -> dict[Currency, float]:
+    """Return which part of a claim costs use up, in every currency that they have in common and that implies it."""
+    common = set.intersection(*(set(cost.amounts) for cost in costs))
+    limits: dict[Currency, Fraction] = {claim.currency: Fraction(claim.amount)}
     if claim.currency is Currency.GDP:
-        return Currency.GDP, Fraction(claim.amount) ** 2
-    if claim.currency is Currency.ZCDP or not claim.delta:
-        return claim.currency, Fraction(claim.amount)
-    everywhere = set.intersection(*(set(cost_of(a).amounts) for a in tape.asked))
-    for currency in (Currency.GDP, Currency.ZCDP):
-        if currency in everywhere:
-            return currency, limit_of(currency, claim.amount, claim.delta)
-    return Currency.PURE, Fraction(claim.amount)
+        limits = {Currency.GDP: Fraction(claim.amount) ** 2}
+    elif claim.currency is Currency.ZCDP:
+        limits[Currency.GDP] = 2 * Fraction(claim.amount)  # mu-GDP is (mu^2/2)-zCDP
+    elif claim.delta:
+        limits |= {c: limit_of(c, claim.amount, claim.delta) for c in (Currency.GDP, Currency.ZCDP)}
+    totals = {c: sum((cost.amount(c) for cost in costs), start=Fraction(0)) for c in common & limits.keys()}
+    return {c: float(total / limits[c]) for c, total in totals.items()}
 
 
 def loss(first: Tape, second: Tape, claim: Claim) -> float:
-    """Return the claim's own number at the changes that were seen (for a delta beside epsilon: a share of it)."""
-    if not first.asked:
-        return 0.0
-    currency, limit = limit_for(claim, first)
-    total = Fraction(0)
+    """Return the claim's own number at the changes that were seen."""
+    seen = []
     for one, other in zip(first.asked, second.asked, strict=True):
         if one.exact is not None and other.exact is not None and (one.exact != other.exact).any():
-            seen = change(one.exact, other.exact, one.statistic.sensitivity(one.domain))
-            total += one.mechanism.cost(seen).amount(currency)
-    used = float(total / limit)
-    return claim.amount * (math.sqrt(used) if currency is Currency.GDP else used)
+            moved = change(one.exact, other.exact, one.statistic.sensitivity(one.domain))
+            seen.append(one.mechanism.cost(moved))
+    if not seen:
+        return 0.0
+    shares = used_up(claim, seen)
+    return claim.amount * min(math.sqrt(s) if c is Currency.GDP else s for c, s in shares.items())

@@ -13,7 +13,9 @@ from discreet.audit.house import House, Module, last
 
 Rule = Callable[[House, Module], Iterator[str]]
 
-INSIDE = {"_table", "_blurred", "_noise", "_codes", "_connection"}
+INSIDE = {"_table", "_blurred", "_noise", "_codes", "_connection", "_spent", "_entries"}
+OWNERS = ("discreet.room", "discreet.tables", "discreet.privacy.budget", "discreet.oracles.exact")
+LEAVING = ("os", "subprocess", "socket", "http", "urllib", "requests", "smtplib", "tempfile", "sqlite3", "mmap")
 DRAWS = {"rounded_gaussian", "discrete_gaussian", "discrete_laplace", "exponential_choices"}
 DYNAMIC = {"import_module", "__import__", "exec", "eval", "modules", "run_module", "run_path"}
 STREAMS = {"SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "RandomState"}
@@ -39,10 +41,14 @@ def only_the_room_evaluates_and_blurs(_house: House, module: Module) -> Iterator
 
 def nobody_reaches_into_the_room(_house: House, module: Module) -> Iterator[str]:
     """Rows and noise that others can take out of the room are not guarded by it."""
-    if not module.within("discreet.room", *plan.AUDITORS):
-        for node in module.everything:
-            if isinstance(node, ast.Attribute) and node.attr in INSIDE and module.full(node.value) != "self":
-                yield module.full(node)
+    if module.within("discreet.room", "discreet.audit.rules", *plan.AUDITORS):
+        return
+    own = module.within(*OWNERS)
+    for node in module.everything:
+        if isinstance(node, ast.Attribute) and node.attr in INSIDE and not (own and module.full(node.value) == "self"):
+            yield module.full(node)
+        elif isinstance(node, ast.Constant) and node.value in INSIDE:
+            yield repr(node.value)
 
 
 def only_noise_draws_from_entropy(_house: House, module: Module) -> Iterator[str]:
@@ -127,6 +133,9 @@ def rows_are_not_copied_or_kept(_house: House, module: Module) -> Iterator[str]:
     if module.layer in plan.HOLDERS:
         yield from module.imported(*COPIERS)
         yield from (c for c in module.calls if last(c) in KEEPERS)
+    if module.layer in plan.HOLDERS and not module.within(*plan.CUSTODIAN):
+        yield from module.imported(*LEAVING)
+        yield from (c for c in module.calls if c == "open" or last(c).startswith(("to_csv", "to_parquet", "to_sql")))
 
 
 def no_cache_holds_data(_house: House, module: Module) -> Iterator[str]:

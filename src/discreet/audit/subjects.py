@@ -18,7 +18,8 @@ from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.neighbours import Objective
-from discreet.audit.replay import change, exact_value, share
+from discreet.audit.replay import change, share
+from discreet.audit.tape import exact_value
 from discreet.columns import Categorical, Numeric
 from discreet.discovering import discover, discover_in
 from discreet.discovery import Discovery
