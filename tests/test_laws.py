@@ -304,6 +304,13 @@ def test_a_law_must_sum_to_one():
     assert (nothing.found, nothing.violated) == (0.0, False)
 
 
+def redrawn(exact, noise):
+    while True:
+        drawn = noise.discrete_laplace(2.0, 2)
+        if (np.abs(drawn) <= 8).all() and drawn.any():
+            return exact + drawn
+
+
 @pytest.mark.parametrize(
     "blur",
     [
@@ -311,19 +318,12 @@ def test_a_law_must_sum_to_one():
         lambda e, noise: np.sort(e + noise.discrete_laplace(2.0, 2)),
         lambda e, noise: e + np.clip(noise.discrete_laplace(4e6, 2), -8_000_000, 8_000_000),
         lambda e, noise: (e + noise.discrete_laplace(2.0, 2)).reshape(1, -1),
-        lambda e, noise: redrawn(e, noise),
+        redrawn,
     ],
     ids=["small noise dropped", "sorted", "clipped far out", "another shape", "redrawn until small"],
 )
 def test_what_only_looks_like_a_sum_has_no_law(blur):
     assert law_of(blurring(blur, PURE=1), np.array([1, 3])) is None
-
-
-def redrawn(exact, noise):
-    while True:
-        drawn = noise.discrete_laplace(2.0, 2)
-        if (np.abs(drawn) <= 8).all() and drawn.any():
-            return exact + drawn
 
 
 def test_a_choice_that_is_replaced_has_no_law():

@@ -57,6 +57,8 @@ class Power:
     """Steps of a climb."""
     replays: int
     """Neighbours that a method is replayed on."""
+    twin_runs: int = 20_000
+    """Runs a table of what is broken on purpose, and of its sound twins."""
 
 
 QUICK = Power("quick", runs=2_000, method_runs=1_000, tries=15, steps=60, replays=30)
@@ -242,7 +244,7 @@ def _blurred(broken: Broken, subject: Blurred, power: Power, alpha: float) -> Fi
         return _sampled(broken.name, subject.mechanism, subject.statistic, subject.domain, power, alpha)
     claim = claim_of(subject.mechanism.cost(subject.statistic.sensitivity(subject.domain)))
     sample = blurring(subject.mechanism, subject.statistic, subject.domain)
-    return blackbox.audit(broken.name, sample, subject.pairs, claim, alpha=alpha, most_runs=FULL.runs)
+    return blackbox.audit(broken.name, sample, subject.pairs, claim, alpha=alpha, most_runs=power.twin_runs)
 
 
 def _sampled_often(name: str, subject: Sampled, power: Power, alpha: float) -> Finding:
@@ -251,7 +253,7 @@ def _sampled_often(name: str, subject: Sampled, power: Power, alpha: float) -> F
     def sample(rows: IntArray, times: int) -> list[object]:
         return [subject.run(rows, rng) for _ in range(times)]
 
-    return blackbox.audit(name, sample, subject.pairs, subject.claim, alpha=alpha, most_runs=FULL.runs)
+    return blackbox.audit(name, sample, subject.pairs, subject.claim, alpha=alpha, most_runs=power.twin_runs)
 
 
 def _by_chance(domain: Domain, number: int) -> Iterator[Neighbours]:
