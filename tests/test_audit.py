@@ -7,6 +7,7 @@ import json
 import pkgutil
 from dataclasses import replace
 from importlib import import_module
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -25,7 +26,7 @@ from discreet.audit.subjects import FEW, MECHANISMS, ORACLES, STATISTICS, method
 from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import SettingError
-from discreet.recipes import METHODS, Marginals
+from discreet.recipes import METHODS, Marginals, SearchName
 
 TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4)
 
@@ -42,11 +43,11 @@ def classes_with(package, attribute):
 
 
 def test_every_statistic_has_an_audit():
-    assert classes_with(discreet.statistics, "evaluate") == set(STATISTICS)
+    assert classes_with(discreet.statistics, "evaluate") == set(STATISTICS), "add an example to audit/subjects.py"
 
 
 def test_every_mechanism_has_an_audit():
-    assert classes_with(discreet.mechanisms, "blur") == set(MECHANISMS)
+    assert classes_with(discreet.mechanisms, "blur") == set(MECHANISMS), "add an example to audit/subjects.py"
     for cls in MECHANISMS:
         by = {case.auditor for case in cases() if case.subject == cls.__name__}
         assert by == {"exact", "black box"}
@@ -61,7 +62,8 @@ def test_every_method_has_an_audit():
 
 
 def test_every_oracle_is_asked_by_an_audited_method_or_makes_no_promise():
-    assert {cls.__name__ for cls in classes_with(discreet.oracles, "ask")} == set(ORACLES)
+    asked = {cls.__name__ for cls in classes_with(discreet.oracles, "ask")}
+    assert asked == set(ORACLES), "say in audit/subjects.py which method's audit asks it"
     assert {method for method in ORACLES.values() if method is not None} <= set(methods())
 
 
@@ -87,7 +89,8 @@ def test_a_statistic_without_an_audit_would_be_noticed(monkeypatch):
 
 
 def test_a_new_search_of_a_method_would_be_audited_without_new_code():
-    assert {recipe.search for recipe in variants(Marginals())} == {"hybrid", "pc", "greedy"}
+    assert {recipe.search for recipe in variants(Marginals())} == set(get_args(SearchName))
+    assert {recipe.max_order for recipe in variants(Marginals())} == {0, 1, 2}
 
 
 def test_a_method_brings_along_what_it_uses():

@@ -137,10 +137,26 @@ def test_the_door_is_as_it_was_after_a_run_that_fails():
 
 
 def test_an_error_on_both_sides_is_no_disagreement():
-    def always(rows):
-        raise ValueError("public reason")
+    def at_first(rows):
+        if (rows == rows[0]).all():
+            raise ValueError("public reason")
+        return ask(room(rows), A, 1.0)
 
-    assert not audit_method("fails", always, CLAIM, [PAIR]).violated
+    same = Neighbours(np.zeros_like(ROWS), np.zeros_like(ROWS), "all the same")
+    first = record(at_first, same.first)
+    assert not list(unlike(first, record(at_first, same.second, first)))
+
+
+def test_a_method_that_never_works_shows_nothing():
+    def always(rows):
+        raise TypeError("my own mistake")
+
+    with pytest.raises(SettingError, match="my own mistake"):
+        audit_method("fails", always, CLAIM, [PAIR])
+    with pytest.raises(SettingError, match="no pairs"):
+        audit_method("nothing", sound, CLAIM, [])
+    with pytest.raises(SettingError, match="cannot be compared"):
+        audit_method("opaque", lambda rows: object(), CLAIM, [PAIR])
 
 
 def test_the_claim_may_have_a_delta_or_be_gaussian():
@@ -244,7 +260,7 @@ def in_place(rows):
 
 
 def not_a_number(rows):
-    return ask(room(rows), A, 1.0), math.nan, object.__new__(object).__class__
+    return ask(room(rows), A, 1.0), math.nan, Room
 
 
 @pytest.mark.parametrize("method", [in_place, not_a_number])

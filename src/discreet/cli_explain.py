@@ -38,6 +38,8 @@ def explain(
     check_guarantee(epsilon, delta, rows)
     if alike is not None and correlation is None:
         raise SettingError("alike: say with --correlation how alike they are")
+    if rows is not None and alike is not None and alike >= rows:
+        raise SettingError("alike: fewer than there are rows, since yours is one of them")
     promise = Promise(epsilon, delta)
     like = None if correlation is None else told_by_others(promise, correlation, 1 if alike is None else alike)
     click.echo(json.dumps(numbers(promise, rows, like)) if as_json else explanation(promise, rows, like))
@@ -84,11 +86,12 @@ def _effect(promise: Promise) -> list[str]:
 
 def _learned(promise: Promise) -> list[str]:
     but = f", in all but a share {promise.delta:g} of cases" if promise.delta else ""
-    words = f"How sure they are of anything about your row before and after they see the release{but}:"
+    words = f"How sure they are of anything about your row before and after they see the release, whatever it is{but}:"
     lines = [["Before", "After, at most"], *([_percent(p), _percent(promise.belief(p))] for p in _chances())]
     guess = (
-        f"Shown the release and two rows, one of them yours and each as likely as the other, their best guess is right "
-        f"in at most {_percent(promise.guess)} of cases. A coin is right in 50%."
+        f"Shown the release and two rows, one of them yours and each as likely as the other, their best guess, "
+        f"over all that may be released, is right in at most {_percent(promise.guess)} of cases. A coin is right in "
+        "50%."
     )
     return [_fold(words) + "\n" + _table(lines), _fold(guess)]
 
@@ -128,7 +131,7 @@ def _others(promise: Promise, like: Alike | None) -> list[str]:
         f"other{beside}."
     )
     if like.delta >= 1:
-        bound = "epsilon and delta alone set no limit to what the release may tell about your value."
+        bound = "epsilon and delta alone set no useful limit to what the release may tell about your value."
     exact = "" if promise.delta else " The factor is exact: a count with geometric noise reaches it."
     words = (
         f" If {others} the same value as yours (of two values) in {100 * like.share:.4g}% of cases, {bound}{exact} "

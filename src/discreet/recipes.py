@@ -28,8 +28,6 @@ from discreet.search.pc import Progress, break_circles, pc
 from discreet.search.scored import evidence_score
 from discreet.search.sieve import Bar, Sieved, Triple, sieve, triples
 
-METHODS = ("auto", "marginals")
-
 NEIGHBOURS = 2.5
 """Neighbours that a column is expected to have: what a pair's evidence must make up for grows with the columns."""
 
@@ -94,6 +92,13 @@ class Marginals:
             max_order=self.max_order if max_order is None else max_order,
             alpha=self.alpha if alpha is None else alpha,
         )
+
+
+RECIPES: dict[str, type[Marginals]] = {"marginals": Marginals}
+"""Methods by name. Whatever stands here is audited."""
+
+METHODS = ("auto", *RECIPES)
+"""Names of methods that may be asked for."""
 
 
 def search(
@@ -235,4 +240,4 @@ def recipe_for(method: str | Marginals, domain: Domain) -> Marginals:
     for column in domain:
         if not domain[column].tabulable:
             raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
-    return Marginals()
+    return RECIPES["marginals" if method == "auto" else method]()

@@ -33,6 +33,8 @@ class Neighbours:
     kind: str
 
     def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
         if self.first.shape != self.second.shape or self.first.ndim != 2:
             raise SettingError("neighbours: two tables of the same shape, rows by columns")
         if (self.first != self.second).any(axis=1).sum() > 1:

@@ -194,8 +194,12 @@ def bound_below(
     most_runs
         Runs a table at most. Once the claim is refuted, as many runs again sharpen the bound.
     """
-    if not 0 < alpha < 1 or most_runs < 2 * FIRST_RUNS or claim.amount <= 0:
-        raise SettingError(f"black box: alpha between 0 and 1, at least {2 * FIRST_RUNS} runs, a claim above 0")
+    if not 0 < alpha < 1:
+        raise SettingError("alpha: a number between 0 and 1")
+    if most_runs < 2 * FIRST_RUNS:
+        raise SettingError(f"most_runs: at least {2 * FIRST_RUNS} runs a table")
+    if claim.amount <= 0 or not lines(claim):
+        raise SettingError(f"claim: above 0, and so small that something can be bet against it (epsilon {LARGEST:g})")
     game = _Game(claim, alpha)
     past = (list(sample(first, FIRST_RUNS)), list(sample(second, FIRST_RUNS)))
     fresh: tuple[list[object], list[object]] = ([], [])
@@ -277,8 +281,14 @@ def black_box(
         Runs a table at most.
     """
 
+    def once(rows: Rows) -> object:
+        try:
+            return run(rows)
+        except Exception as error:  # noqa: BLE001 - an error is an output like any other
+            return f"error {type(error).__name__}"
+
     def sample(rows: Rows, times: int) -> list[object]:
-        return [run(rows) for _ in range(times)]
+        return [once(rows) for _ in range(times)]
 
     claim = Claim(Currency.PURE, epsilon, delta)
     bound = bound_below(sample, first, second, claim, alpha=alpha, most_runs=most_runs)

@@ -24,6 +24,12 @@ def audit_svg(report: Report) -> str:
         if shown:
             parts.append(_panel(title, shown, top))
             top += STEP * len(shown) + 70
+            rest = [f for f in findings if f not in shown]
+            if rest:
+                kept = sum(not f.violated for f in rest)
+                words = f"and {len(rest)} without a number: {len(rest) - kept} with a violation, {kept} without"
+                parts.append(_text(LEFT, top - 22, words, anchor="start"))
+                top += STEP
     height = top
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" role="img">'

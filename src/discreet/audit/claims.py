@@ -31,6 +31,8 @@ class Claim:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.currency, Currency):
+            raise SettingError("claim: the currency is Currency.PURE, Currency.ZCDP or Currency.GDP")
         if not 0 <= self.amount < math.inf or not 0 <= self.delta < 1:
             raise SettingError("claim: an amount from 0, and a delta from 0 to below 1")
         if self.delta and self.currency is not Currency.PURE:

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import BoolArray, FloatArray
-from discreet.errors import SettingError
+from discreet.audit.plain import words_of
 
 MOST_ATOMS = 40
 """Values that are looked at one by one, the most frequent ones."""
@@ -31,33 +31,35 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 def flat(output: object) -> tuple[object, ...]:
-    """Return an output as a flat tuple of numbers and words: all that can be compared."""
+    """Return an output as a flat tuple of numbers and words: all that can be compared, with what holds what."""
     if isinstance(output, np.ndarray):
-        return tuple(part for item in output.ravel().tolist() for part in flat(item))
-    if isinstance(output, tuple | list):
-        return tuple(part for item in output for part in flat(item))
+        return (f"array {output.shape}", *(part for item in output.ravel().tolist() for part in flat(item)))
     if isinstance(output, Mapping):
-        return tuple(part for item in output.items() for part in flat(item))
+        return (f"mapping of {len(output)}", *(part for item in output.items() for part in flat(item)))
     if isinstance(output, Set):
-        return tuple(part for item in sorted(output, key=repr) for part in flat(item))
+        return (f"set of {len(output)}", *(part for parts in sorted(map(flat, output), key=repr) for part in parts))
+    if isinstance(output, tuple | list):
+        return (f"{type(output).__name__} of {len(output)}", *(part for item in output for part in flat(item)))
     if is_dataclass(output) and not isinstance(output, type):
-        return tuple(part for f in fields(output) for part in flat(getattr(output, f.name)))
+        inside = (part for f in fields(output) for part in flat(getattr(output, f.name)))
+        return (type(output).__name__, *inside)
     return _scalar(output)
 
 
 def _scalar(output: object) -> tuple[object, ...]:
     if isinstance(output, complex):
-        return (output.real, output.imag)
+        return ("complex", output.real, output.imag)
     if isinstance(output, Decimal):
-        return (float(output),)
+        return flat(float(output))
     if isinstance(output, np.generic):
         return flat(output.item())
     if _number(output):
         return (output,)
-    if not isinstance(output, str):
-        return (repr(output),)
-    numbers = [float(number) for number in _NUMBER.findall(output)]
-    return (_NUMBER.sub("#", output), *numbers) if numbers and all(map(math.isfinite, numbers)) else (output,)
+    if isinstance(output, str):
+        numbers = [float(number) for number in _NUMBER.findall(output)]
+        readable = numbers and all(map(math.isfinite, numbers))
+        return (repr(_NUMBER.sub("#", output)), *numbers) if readable else (repr(output),)
+    return (words_of(output),)
 
 
 class Outputs:
@@ -155,7 +157,7 @@ class Cut:
     @property
     def words(self) -> str:
         """What it is."""
-        what = f"number {self.places[0] + 1}" if len(self.places) == 1 else f"score of {len(self.places)} numbers"
+        what = f"part {self.places[0] + 1}" if len(self.places) == 1 else f"a score of {len(self.places)} parts"
         return f"with {what} {'>=' if self.above else '<='} {self.threshold:.6g}" + (
             f" in the form {self.shape!r}" if self.shape is not None else ""
         )
@@ -202,9 +204,6 @@ def _score(
 def candidates(first: Outputs, second: Outputs) -> list[Event]:
     """Return events that might be likelier on one of two tables, learned from runs on both."""
     width = max(first.width, second.width)
-    parts = Counter(part for side in (first, second) for whole in side.wholes for part in whole)
-    if len(parts) == parts.total() > 2 and not any(map(_number, parts)):
-        raise SettingError("black box: no two outputs have anything in common, and none holds a number; return parts")
     events: list[Event] = [*_wholes(first, second), *_parts(first, second, min(width, MOST_NUMBERS))]
     with np.errstate(over="ignore", invalid="ignore"):
         events += _cuts(first, second, width)

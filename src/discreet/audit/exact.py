@@ -146,7 +146,10 @@ def audit_definition(
     enough to look at the extreme ones (``exact.md``). With one, the question is asked at that population only; with
     "independent" or "all", of every such population.
     """
+    if definition not in list(Definition):
+        raise SettingError("definition: a number from 1 to 8")
     definition = Definition(definition)
+    mechanism = np.asarray(mechanism, dtype=np.float64)
     values, cells = _check_mechanism(mechanism)
     if not 0 <= delta < 1:
         raise SettingError("delta: a number from 0 to below 1")
@@ -219,7 +222,11 @@ def _extreme(definition: Definition, values: int, cells: int) -> Iterator[FloatA
 
 
 def _check_population(definition: Definition, population: FloatArray, values: int, cells: int) -> FloatArray:
-    if population.shape != (values,) * cells or (population < 0).any() or abs(population.sum() - 1) > _TOLERANCE:
+    if (
+        population.shape != (values,) * cells
+        or not (population >= 0).all()
+        or not abs(population.sum() - 1) <= _TOLERANCE
+    ):
         raise SettingError("population: one probability for each database, together 1")
     if definition is Definition.KNOWING_ONE_INDEPENDENT and not _independent(population):
         raise SettingError("population: definition 4 is about independent cells")
@@ -304,6 +311,8 @@ def geometric_count(cells: int, epsilon: float) -> FloatArray:
 
 def correlated(cells: int, share: float) -> FloatArray:
     """Return the population with a fair coin as first cell, which the others copy with probability ``share`` each."""
+    if not 0 <= share <= 1:
+        raise SettingError("share: from 0 to 1")
     codes = np.indices((2,) * cells)
     population: FloatArray = np.where(codes[1:] == codes[0], share, 1 - share).prod(axis=0) / 2
     return population

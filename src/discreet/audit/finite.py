@@ -78,12 +78,12 @@ def exact_finite(
     name: str, law: Callable[[tuple[int, ...]], dict[object, float]], cells: int, values: int, claim: Claim
 ) -> Finding:
     """Check what is claimed of a mechanism whose law is known, on all neighbouring databases of some cells."""
-    if values**cells > MAX_TABLES:
-        raise SettingError(f"exact: more than {MAX_TABLES:,} databases")
+    if values < 2 or values**cells > MAX_TABLES:
+        raise SettingError(f"exact: at least 2 values, and at most {MAX_TABLES:,} databases")
     laws = {database: law(database) for database in product(range(values), repeat=cells)}
     outputs = list(dict.fromkeys(output for one in laws.values() for output in one))
     table = {d: np.array([one.get(output, 0.0) for output in outputs]) for d, one in laws.items()}
-    if any((p < 0).any() or abs(p.sum() - 1) > TOLERANCE for p in table.values()):
+    if any((p < 0).any() or not abs(p.sum() - 1) <= TOLERANCE for p in table.values()):
         raise SettingError("law: the probabilities of all outputs sum to 1")
     found = []
     looked = 0

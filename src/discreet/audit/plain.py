@@ -9,6 +9,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
+from discreet.errors import SettingError
+
 DEEP = 40
 """Things within things beyond this are not looked into."""
 
@@ -48,6 +50,22 @@ def _inside(thing: object, depth: int) -> object:
         return thing.__qualname__, plain(thing.__self__, depth + 1)
     if dataclasses.is_dataclass(thing):
         return tuple((f.name, plain(getattr(thing, f.name), depth + 1)) for f in dataclasses.fields(thing))
-    if hasattr(thing, "__dict__"):
+    if hasattr(thing, "__dict__") and type(thing).__module__ != "builtins":
         return plain(vars(thing), depth + 1)
-    return repr(thing)
+    return words_of(thing)
+
+
+def words_of(thing: object) -> str:
+    """Return what represents a thing by its value.
+
+    Raises
+    ------
+    SettingError
+        If nothing does: it would look different, or the same, whatever it holds.
+    """
+    words = repr(thing)
+    if " at 0x" in words or type(thing).__repr__ is object.__repr__:
+        raise SettingError(
+            f"audit: a {type(thing).__name__} cannot be compared by value; return numbers, words or collections of them"
+        )
+    return words

@@ -76,12 +76,13 @@ def audit_method(name: str, run: Callable[[IntArray], object], claim: Claim, pai
     also replayed on the first table of the pair before. Where that differs, the way from one to the other is walked
     row by row, to the two neighbours that differ.
     """
-    best, runs = 0.0, 0
+    best, runs, worked = 0.0, 0, False
     before: Neighbours | None = None
     for pair in pairs:
         runs += 1
         first = record(run, pair.first)
         second = record(run, pair.second, first)
+        worked |= first.error is None or second.error is None
         shown = pair
         wrong = next(chain(_unpaid(first, claim), unlike(first, second), _too_far(first, second)), None)
         if wrong is None and before is not None and before.first.shape == pair.first.shape:
@@ -90,6 +91,8 @@ def audit_method(name: str, run: Callable[[IntArray], object], claim: Claim, pai
             return Finding(name, "replay", claim.words, claim.amount, None, runs, True, f"{wrong}; {shown.words()}")
         best = max(best, loss(first, second, claim))
         before = pair
+    if not worked:
+        raise SettingError(f"replay: {'no run ended without an error: ' + (first.error or '') if runs else 'no pairs'}")
     return Finding(name, "replay", claim.words, claim.amount, best, runs, False)
 
 

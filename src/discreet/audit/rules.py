@@ -66,7 +66,7 @@ def choices_are_drawn_with_the_bits_of_noise(_house: House, module: Module) -> I
 
 def only_mechanisms_ask_for_noise(_house: House, module: Module) -> Iterator[str]:
     """Noise without a stated cost is no mechanism."""
-    if not module.within("discreet.mechanisms.additive", "discreet.mechanisms.selection", plan.BROKEN):
+    if not module.within("discreet.mechanisms", plan.BROKEN):
         yield from sorted(module.attributes & DRAWS)
 
 

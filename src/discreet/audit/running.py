@@ -69,7 +69,11 @@ class Report:
                 "audits": [_plain(finding) for finding in self.broken],
             }
         if self.sound:
-            data["sound"] = {"audited": len(self.sound), "alarms": list(self.alarms)}
+            data["sound"] = {
+                "audited": len(self.sound),
+                "alarms": list(self.alarms),
+                "audits": [_plain(finding) for finding in self.sound],
+            }
         return data
 
 
@@ -154,7 +158,7 @@ def _remember(folder: Path, task: Task, finding: Finding) -> None:
         with (folder / STATE).open("a", encoding="utf-8") as file:
             file.write(line + "\n")
     except OSError as error:
-        raise OutputError(f"cannot write to the folder: {type(error).__name__}") from None
+        raise OutputError(f"{str(folder)!r} cannot be written ({type(error).__name__})") from None
 
 
 def _remembered(folder: Path) -> Iterator[tuple[str, Finding]]:
@@ -211,4 +215,8 @@ def _lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _number(found: float | None) -> str:
-    return "" if found is None else f"{found:.3g}"
+    """Return a number rounded down: what is found is certain."""
+    if not found or not math.isfinite(found):
+        return "" if found is None else f"{found:g}"
+    steps = 10.0 ** (3 - math.floor(math.log10(found)))
+    return f"{math.floor(found * steps * (1 + 1e-12)) / steps:.4g}"

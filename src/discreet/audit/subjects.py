@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from discreet.discovering import discover, discover_in
 from discreet.discovery import Discovery
 from discreet.domain import Domain
 from discreet.errors import DoubtWarning, SettingError
+from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
 from discreet.mechanisms.selection import Selection
@@ -99,14 +100,19 @@ class Setting:
     domain: Domain
     epsilon: float
     delta: float
+    knowledge: Knowledge = NOTHING_KNOWN
 
     @property
     def name(self) -> str:
         """What tells it from others."""
-        chosen = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
-        kind = "pure" if not self.delta else "Gaussian"
-        waits = ", private quantiles" if self.domain.unsettled else ""
-        return f"{self.method} ({', '.join([*chosen, kind])}{waits})"
+        words = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
+        words.append("Gaussian" if self.delta else "pure")
+        words += ["private quantiles"] if self.domain.unsettled else []
+        words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
+        usual = type(self.recipe)()
+        whole = [f.name for f in fields(self.recipe) if isinstance(getattr(usual, f.name), int)]
+        words += [f"{n} {getattr(self.recipe, n)}" for n in whole if getattr(self.recipe, n) != getattr(usual, n)]
+        return f"{self.method} ({', '.join(words)})"
 
     @property
     def claim(self) -> Claim:
@@ -121,7 +127,7 @@ class Setting:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DoubtWarning)
             room = Room(table_of(rows, self.domain), self.domain, Budget(epsilon=self.epsilon, delta=self.delta))
-            return discover_in(room, self.recipe)
+            return discover_in(room, self.recipe, knowledge=self.knowledge)
 
     def release(self, rows: IntArray) -> str:
         """Return all that would be published."""
@@ -143,7 +149,12 @@ class Setting:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DoubtWarning)
             found = discover(
-                _frame(table), domain=self.domain, epsilon=self.epsilon, delta=self.delta, method=self.recipe
+                _frame(table),
+                domain=self.domain,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                method=self.recipe,
+                knowledge=self.knowledge,
             )
         return found.to_json()
 
@@ -161,21 +172,32 @@ def choices(recipe: Marginals) -> list[str]:
 
 
 def variants(recipe: Marginals) -> list[Marginals]:
-    """Return a recipe with every value of every such setting, one at a time."""
+    """Return a recipe with every value of every such setting, one at a time, and with smaller whole numbers."""
     hints = get_type_hints(type(recipe))
     found = [recipe]
     for name in choices(recipe):
         found += [replace(recipe, **{name: v}) for v in get_args(hints[name]) if v != getattr(recipe, name)]
+    for f in fields(recipe):
+        usual = getattr(recipe, f.name)
+        if isinstance(usual, int):
+            changed: list[dict[str, Any]] = [{f.name: smaller} for smaller in range(usual)]
+            found += [replace(recipe, **change) for change in changed]
     return found
 
 
 def settings(method: str) -> list[Setting]:
-    """Return the settings in which a method is audited: all variants, both kinds of promise, with and without bins."""
+    """Return the settings in which a method is audited.
+
+    All variants with both kinds of promise; and the usual one with bins to be settled, and with background knowledge.
+    """
     found = []
     for recipe in variants(recipe_for(method, FEW)):
         for epsilon, delta in ((20.0, 1e-4), (20.0, 0.0)):
             found.append(Setting(method, recipe, FEW, epsilon, delta))
     found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
+    usual = recipe_for(method, FEW)
+    known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
+    found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
     return found
 
 

@@ -118,6 +118,7 @@ def _watched(tape: Tape, before: Tape | None) -> Iterator[None]:
 def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | None = None) -> Tape:
     """Run a method on rows and note all that it asks and shows; with ``before``, hand out an earlier run's answers."""
     tape, printed = Tape(), StringIO()
+    result: object = None
     with (
         _watched(tape, before),
         redirect_stdout(printed),
@@ -126,9 +127,10 @@ def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | Non
     ):
         simplefilter("always")
         try:
-            tape.result = plain(run(rows.copy()))
+            result = run(rows.copy())
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error is a result like any other
             tape.error = f"{type(error).__name__}: {error} ({error.__cause__!r})"
+    tape.result = plain(result)
     tape.said = (printed.getvalue(), *(str(warning.message) for warning in told))
     return tape
 
