@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TypeVar
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import RoomError
 from discreet.mechanisms import Mechanism
+from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release import Release
 from discreet.sealed import Sealed
-from discreet.statistics import Statistic
+from discreet.statistics import Sensitivity, Statistic
 from discreet.tables import Recodable, Table
 from discreet.tables.coarse import coarsened
 
 S = TypeVar("S", bound=Statistic)
+
+AHEAD = 64
+"""Noise of so many questions is drawn at once. It does not depend on them."""
 
 
 class _View:
@@ -90,6 +95,28 @@ class Room(Sealed):
             raise RoomError(f"{statistic.name} failed; its charge stays booked")
         return Release(statistic, mechanism, blurred, price, self._noise.private)
 
+    def open(self, mechanism: AboveThreshold, sensitivity: Sensitivity, *, purpose: str) -> Gate:
+        """Charge for a gate, and open it: questions are answered until it has let enough of them pass.
+
+        Parameters
+        ----------
+        mechanism
+            Noise, number of passes, and whether a sample is asked.
+        sensitivity
+            What a row may move any number that will be asked, at the number of rows that are asked.
+        purpose
+            What will be asked, for the budget's entry. Public.
+
+        Raises
+        ------
+        BudgetError
+            If the budget refuses. Nothing was evaluated and nothing was charged.
+        """
+        if mechanism.rows not in (None, self.domain.rows):
+            raise RoomError("gate: the mechanism samples from another number of rows")
+        self.budget.charge(mechanism.cost(sensitivity), statistic=purpose, mechanism=mechanism.name)
+        return Gate(self, mechanism, sensitivity)
+
     def settled(self, edges: Mapping[str, Sequence[float]]) -> Room:
         """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.
 
@@ -105,3 +132,66 @@ class Room(Sealed):
             return mechanism.blur(exact, self._noise)
         except Exception:  # noqa: BLE001 - the cause may quote data
             return None
+
+    def _chosen(self, size: int) -> IntArray:
+        """Draw which rows are in a sample."""
+        return self._noise.subset(size, self.domain.rows)
+
+    def _passes(self, gate: Gate, statistic: Statistic, threshold: int, noise: int) -> bool | None:
+        """Evaluate and compare; None if that failed. The exact value lives in this frame only, which never raises."""
+        try:
+            exact = statistic.evaluate(_View(gate._table, statistic.columns))
+            return bool(int(exact[0]) + noise >= threshold)
+        except Exception:  # noqa: BLE001 - the cause may quote data
+            return None
+
+
+class Gate(Sealed):
+    """A stream of questions with one noisy threshold: each is let pass or not, and nothing else is told.
+
+    Only a room opens one. It closes when as many questions have passed as were paid for.
+    """
+
+    def __init__(self, room: Room, mechanism: AboveThreshold, sensitivity: Sensitivity) -> None:
+        self._room = room
+        self._mechanism = mechanism
+        self._largest = sensitivity.largest or Fraction(0)
+        self._left = mechanism.passes
+        self._noise: list[int] = []
+        self._threshold = int(self._draw(mechanism.threshold_scale, 1)[0])
+        self._table = room._table
+        self.domain = room.domain
+        if mechanism.sample is not None:
+            self._table = room._table.sampled(room._chosen(mechanism.sample))
+            self.domain = room.domain.with_rows(mechanism.sample)
+
+    @property
+    def open(self) -> bool:
+        """Whether it still answers."""
+        return self._left > 0
+
+    def passes(self, statistic: Statistic, threshold: int) -> bool:
+        """Say whether a number, with its noise, lies at or above a threshold with its noise.
+
+        Raises
+        ------
+        RoomError
+            If the gate is closed, a row moves the number further than was paid for, or the statistic failed.
+        """
+        if not self.open:
+            raise RoomError("gate: it is closed; what was paid for is used up")
+        moved = statistic.sensitivity(self.domain).largest
+        if moved is None or moved > self._largest:
+            raise RoomError(f"gate: a row may move {statistic.name} further than was paid for")
+        if not self._noise:
+            self._noise = self._draw(self._mechanism.question_scale, AHEAD).tolist()
+        above = threshold + self._mechanism.shift + self._threshold
+        passed = self._room._passes(self, statistic, above, self._noise.pop())
+        if passed is None:
+            raise RoomError(f"{statistic.name} failed; its charge stays booked")
+        self._left -= passed
+        return passed
+
+    def _draw(self, scale: float, size: int) -> IntArray:
+        noise = self._room._noise
+        return noise.geometric(scale, size) if self._mechanism.one_sided else noise.discrete_laplace(scale, size)

@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.privacy.choosing import invert_choice
-from discreet.privacy.noise import invert_rounded_gaussian
+from discreet.privacy.noise import invert_rounded_gaussian, smallest_keys
 
 
 class SeededNoise:
@@ -35,6 +35,14 @@ class SeededNoise:
         """Draw from the discrete Laplace as the difference of two geometric variables."""
         p = -np.expm1(-1 / scale)
         return self._rng.geometric(p, size) - self._rng.geometric(p, size)
+
+    def geometric(self, scale: float, size: int) -> IntArray:
+        """Draw geometric noise from 0 on."""
+        return self._rng.geometric(-np.expm1(-1 / scale), size) - 1
+
+    def subset(self, size: int, of: int) -> IntArray:
+        """Draw by the same keys as the private source."""
+        return smallest_keys(lambda: self._rng.integers(0, 1 << 64, size=of, dtype=np.uint64), size)
 
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         """Draw by the same inversion as the private source."""

@@ -79,6 +79,12 @@ class _Listener:
     def discrete_laplace(self, scale: float, size: int) -> IntArray:
         return self._heard([Draw("discrete Laplace", float(scale))] * size)
 
+    def geometric(self, scale: float, size: int) -> IntArray:
+        raise _TooManyDrawsError  # no mechanism that blurs asks for it
+
+    def subset(self, size: int, of: int) -> IntArray:
+        raise _TooManyDrawsError
+
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         rows = np.asarray(utilities).tolist()
         return self._heard([Draw("choice", float(scale), 0, tuple(row)) for row in rows])

@@ -108,6 +108,37 @@ def mu_of_range(epsilon: Fraction) -> float:
     return high
 
 
+def amplified(epsilon: Fraction, share: Fraction) -> Fraction:
+    """Return log(1 + share (e^epsilon - 1)), rounded up: what epsilon-DP on a sample of that share costs.
+
+    Proof
+    -----
+    ``../mechanisms/sparse.md``.
+    """
+    if not 0 < share <= 1 or epsilon < 0:
+        raise SettingError("sample: a share above 0 and at most 1")
+    if share == 1:
+        return epsilon
+    with ctx.workprec(PRECISION):
+        e, w = (arb(f.numerator) / arb(f.denominator) for f in (epsilon, share))
+        grown = (1 + w * e.expm1()).log()
+        return min(epsilon, Fraction(math.nextafter(float(grown.upper()), math.inf)))
+
+
+def sample_epsilon(epsilon: Fraction, share: Fraction) -> Fraction:
+    """Return an epsilon on a sample of that share which costs at most ``epsilon``, as large as can be certified."""
+    low, high = epsilon, epsilon
+    while amplified(high, share) <= epsilon:
+        if amplified(2 * high, share) > epsilon:
+            break
+        high = 2 * high
+    high = 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if amplified(middle, share) <= epsilon else (low, middle)
+    return low
+
+
 def range_of_mu(mu: float) -> float:
     """Return a bounded range that costs about mu, a little below the exact one: a place to start from."""
     with ctx.workprec(PRECISION):

@@ -44,8 +44,16 @@ class Noise(Protocol):
         """Independent draws with probability proportional to exp(-|k| / scale)."""
         ...
 
+    def geometric(self, scale: float, size: int) -> IntArray:
+        """Independent draws of k = 0, 1, ... with probability proportional to exp(-k / scale)."""
+        ...
+
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         """One index a row of a matrix, independent, with probability proportional to exp(utility / scale)."""
+        ...
+
+    def subset(self, size: int, of: int) -> IntArray:
+        """That many of the first integers, in order; every set is equally likely."""
         ...
 
 
@@ -76,9 +84,41 @@ class ExactNoise:
 
         return _opendp_draws(make_laplace, l1_distance(T="i64"), scale, size)
 
+    def geometric(self, scale: float, size: int) -> IntArray:
+        """Independent draws of geometric noise from 0 on: discrete Laplace draws, those below 0 drawn again."""
+        return from_zero(lambda wanted: self.discrete_laplace(scale, wanted), size)
+
+    def subset(self, size: int, of: int) -> IntArray:
+        """That many of the first integers: those with the smallest of independent keys, drawn again if keys tie."""
+        return smallest_keys(lambda: np.frombuffer(secrets.token_bytes(8 * of), dtype=np.uint64), size)
+
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         """One index a row of a matrix, with probability proportional to exp(utility / scale), exactly."""
         return np.array([invert_choice(row, scale, secrets.randbits) for row in utilities.tolist()], dtype=np.int64)
+
+
+def from_zero(draw: Callable[[int], IntArray], size: int) -> IntArray:
+    """Return so many draws that are 0 or above; given that, their law is the one that was drawn from."""
+    kept: list[IntArray] = []
+    while (wanted := size - sum(map(len, kept))) > 0:
+        drawn = draw(2 * wanted + 8)
+        kept.append(drawn[drawn >= 0][:wanted])
+    return np.concatenate([np.zeros(0, dtype=np.int64), *kept])
+
+
+def smallest_keys(draw: Callable[[], Words], size: int) -> IntArray:
+    """Return the places of the smallest keys, in order.
+
+    Independent keys of the same law are exchangeable, so if the largest key inside differs from the smallest outside,
+    every set of places is equally likely; if not, all keys are drawn again.
+    """
+    while True:
+        keys = draw()
+        if size == len(keys):
+            return np.arange(size, dtype=np.int64)
+        order = np.argpartition(keys, size - 1)
+        if keys[order[:size]].max() < keys[order[size:]].min():
+            return np.sort(order[:size]).astype(np.int64)
 
 
 def _opendp_draws(make: Callable[..., Any], metric: object, scale: float, size: int) -> IntArray:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
-from discreet.errors import SettingError
+from discreet.errors import BudgetError, SettingError
 from discreet.graph import Graph, Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles import Oracle, Verdict
@@ -77,7 +77,10 @@ def find_skeleton(
     max_order: int | None = None,
     progress: Progress | None = None,
 ) -> Skeleton:
-    """Return the skeleton: start from all pairs that may touch, remove those that some set separates."""
+    """Return the skeleton: start from all pairs that may touch, remove those that some set separates.
+
+    If the oracle's budget is used up, what was found until then is returned.
+    """
     knowledge.check(nodes)
     if max_order is not None and max_order < 0:
         raise SettingError("max-order: a whole number from 0")
@@ -92,7 +95,10 @@ def find_skeleton(
         if progress is not None:
             progress(f"order {order}: {len(open_pairs)} pairs")
         for x, y in open_pairs:
-            weakest = _weakest(x, y, _candidates(x, y, order, fixed, knowledge), oracle)
+            try:
+                weakest = _weakest(x, y, _candidates(x, y, order, fixed, knowledge), oracle)
+            except BudgetError:  # nothing more may be asked: what was found so far stands
+                return Skeleton(tuple(nodes), pairs, separations)
             pair = frozenset((x, y))
             if weakest is not None and weakest.verdict.independent:
                 del pairs[pair]

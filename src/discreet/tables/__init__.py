@@ -34,3 +34,7 @@ class Recodable(Table, Protocol):
     def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> Recodable:
         """Return the same rows with each code of the named columns replaced by its place."""
         ...
+
+    def sampled(self, rows: IntArray) -> Recodable:
+        """Return only the rows at these places."""
+        ...

@@ -60,6 +60,10 @@ class StreamTable(Sealed):
         }
         return table
 
+    def sampled(self, rows: IntArray) -> StreamTable:
+        """Refuse: a stream has no places to go to."""
+        raise TableError("a method that samples rows needs them in memory, and this table is too large for that")
+
     def _batches(self) -> Iterator[Codes]:
         for batch in self._source.batches(self._sql, BATCH):
             yield recode(batch, self._places, self._sizes)

@@ -43,6 +43,10 @@ class MemoryTable(Sealed):
         """Return the same rows with each code of the named columns replaced by its place."""
         return MemoryTable(recode(self._codes, places, sizes), sizes)
 
+    def sampled(self, rows: IntArray) -> MemoryTable:
+        """Return only the rows at these places."""
+        return MemoryTable({name: codes[rows] for name, codes in self._codes.items()}, self._sizes)
+
     def _sum(self, columns: tuple[str, ...]) -> int:
         product = self._codes[columns[0]].astype(np.int64)
         for column in columns[1:]:
