@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
+from discreet.errors import TableError
 from discreet.sealed import Sealed
 from discreet.tables import Recodable
 from discreet.tables.counting import Codes, count, narrowest, recode
