@@ -169,23 +169,41 @@ def can_guide() -> bool:
     return bool(hypothesis.__version__)
 
 
+ROUND = 150
+"""Examples of one round of the guided search: Hypothesis loses itself in longer ones."""
+
+
 def guided(objective: Objective, domain: Domain, *, examples: int) -> Neighbours | None:
     """Return the pair with the largest objective that Hypothesis finds; None if Hypothesis is not installed."""
-    try:
-        from hypothesis import HealthCheck, Phase, given, settings, target
-        from hypothesis import strategies as st
-    except ImportError:
+    if not can_guide():
         return None
+    found: list[tuple[float, Neighbours]] = []
+
+    def noted(pair: Neighbours) -> float:
+        reached = objective(pair)
+        found.append((reached, pair))
+        found.sort(key=lambda f: -f[0])
+        del found[1:]
+        return reached
+
+    for number in range(-(-examples // ROUND)):
+        _guided_round(noted, domain, min(ROUND, examples), number)
+    return found[0][1] if found else None
+
+
+def _guided_round(objective: Objective, domain: Domain, examples: int, number: int) -> None:
+    from hypothesis import HealthCheck, Phase, given, seed, settings, target
+    from hypothesis import strategies as st
+
     sizes = sizes_of(domain)
     row = st.tuples(*(st.integers(0, size - 1) for size in sizes))
     groups = st.lists(st.tuples(row, st.integers(1, domain.rows)), min_size=1, max_size=6)
-    best: list[tuple[float, Neighbours]] = []
 
+    @seed(number)
     @settings(
         max_examples=examples,
         deadline=None,
         database=None,
-        derandomize=True,
         phases=(Phase.generate, Phase.target),
         suppress_health_check=list(HealthCheck),
     )
@@ -193,14 +211,9 @@ def guided(objective: Objective, domain: Domain, *, examples: int) -> Neighbours
     def search(base: list[tuple[tuple[int, ...], int]], one: tuple[int, ...], other: tuple[int, ...]) -> None:
         rows = np.array([r for r, times in base for _ in range(times)], dtype=np.int64)
         rows = np.resize(rows, (domain.rows - 1, len(sizes)))
-        pair = _pair(rows, np.array(one), np.array(other), "guided by Hypothesis")
-        reached = objective(pair)
-        if not best or reached > best[0][0]:
-            best[:] = [(reached, pair)]
-        target(min(reached, 1e9))
+        target(min(objective(_pair(rows, np.array(one), np.array(other), "guided by Hypothesis")), 1e9))
 
     search()
-    return best[0][1] if best else None
 
 
 def _pair(base: IntArray, one: IntArray, other: IntArray, kind: str) -> Neighbours:
