@@ -21,7 +21,7 @@ KEPT_FOR = [
     ("nothing is imported by a name made up at run time", {"discreet"}),
     ("only noise draws from entropy", {"discreet.privacy.noise"}),
     ("choices are drawn with the bits of noise", {"discreet.privacy.noise", "discreet.testing"}),
-    ("only mechanisms ask for noise", {"discreet.mechanisms.additive", "discreet.mechanisms.selection"}),
+    ("only mechanisms ask for noise", {f"discreet.mechanisms.{name}" for name in ("additive", "selection", "sparse")}),
     ("exact answers are reached through one door", {"discreet.cli", "discreet.experiments.accuracy"} | EXACT),
 ]
 

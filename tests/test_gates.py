@@ -60,8 +60,8 @@ def noise_law(scale, one_sided, reach=250):
 
 def transcript_law(numbers, threshold, mechanism):
     """Return the law of all answers to a stream of numbers, by summing over the threshold's noise."""
-    shifts, weights = noise_law(mechanism.threshold_scale, mechanism.one_sided)
-    ks, law = noise_law(mechanism.question_scale, mechanism.one_sided)
+    shifts, weights = noise_law(mechanism.threshold_scale, mechanism.geometric)
+    ks, law = noise_law(mechanism.question_scale, mechanism.geometric)
     tails = np.append(np.cumsum(law[::-1])[::-1], 0.0)
     paths = {(): weights}
     for q in numbers:
@@ -113,7 +113,7 @@ def test_the_split_and_the_price_fit():
 
 @pytest.mark.parametrize("noise", [ExactNoise(), SeededNoise(1)], ids=["exact", "seeded"])
 def test_geometric_noise_has_its_law(noise):
-    drawn = noise.geometric(2.5, 4_000)
+    drawn = noise.one_sided(2.5, 4_000)
     assert drawn.min() == 0
     ks = np.arange(12)
     law = np.exp(-ks / 2.5) * -np.expm1(-1 / 2.5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import TypeVar
 
 from discreet.arrays import IntArray
@@ -137,11 +136,11 @@ class Room(Sealed):
         """Draw which rows are in a sample."""
         return self._noise.subset(size, self.domain.rows)
 
-    def _passes(self, gate: Gate, statistic: Statistic, threshold: int, noise: int) -> bool | None:
+    def _passes(self, gate: Gate, statistic: Statistic, threshold: int) -> bool | None:
         """Evaluate and compare; None if that failed. The exact value lives in this frame only, which never raises."""
         try:
             exact = statistic.evaluate(_View(gate._table, statistic.columns))
-            return bool(int(exact[0]) + noise >= threshold)
+            return bool(int(exact[0]) + gate._fresh() >= threshold + gate._threshold)
         except Exception:  # noqa: BLE001 - the cause may quote data
             return None
 
@@ -155,10 +154,10 @@ class Gate(Sealed):
     def __init__(self, room: Room, mechanism: AboveThreshold, sensitivity: Sensitivity) -> None:
         self._room = room
         self._mechanism = mechanism
-        self._largest = sensitivity.largest or Fraction(0)
+        self.sensitivity = sensitivity
         self._left = mechanism.passes
         self._noise: list[int] = []
-        self._threshold = int(self._draw(mechanism.threshold_scale, 1)[0])
+        self._threshold = int(mechanism.draw(room._noise, mechanism.threshold_scale, 1)[0])
         self._table = room._table
         self.domain = room.domain
         if mechanism.sample is not None:
@@ -181,17 +180,17 @@ class Gate(Sealed):
         if not self.open:
             raise RoomError("gate: it is closed; what was paid for is used up")
         moved = statistic.sensitivity(self.domain).largest
-        if moved is None or moved > self._largest:
+        if moved is None or moved > (self.sensitivity.largest or 0):
             raise RoomError(f"gate: a row may move {statistic.name} further than was paid for")
-        if not self._noise:
-            self._noise = self._draw(self._mechanism.question_scale, AHEAD).tolist()
-        above = threshold + self._mechanism.shift + self._threshold
-        passed = self._room._passes(self, statistic, above, self._noise.pop())
+        passed = self._room._passes(self, statistic, threshold + self._mechanism.shift)
         if passed is None:
             raise RoomError(f"{statistic.name} failed; its charge stays booked")
         self._left -= passed
         return passed
 
-    def _draw(self, scale: float, size: int) -> IntArray:
-        noise = self._room._noise
-        return noise.geometric(scale, size) if self._mechanism.one_sided else noise.discrete_laplace(scale, size)
+    def _fresh(self) -> int:
+        """Return the noise of the next question."""
+        if not self._noise:
+            scale = self._mechanism.question_scale
+            self._noise = self._mechanism.draw(self._room._noise, scale, AHEAD).tolist()
+        return self._noise.pop()

@@ -36,7 +36,7 @@ class SeededNoise:
         p = -np.expm1(-1 / scale)
         return self._rng.geometric(p, size) - self._rng.geometric(p, size)
 
-    def geometric(self, scale: float, size: int) -> IntArray:
+    def one_sided(self, scale: float, size: int) -> IntArray:
         """Draw geometric noise from 0 on."""
         return self._rng.geometric(-np.expm1(-1 / scale), size) - 1
 

@@ -79,7 +79,7 @@ class _Listener:
     def discrete_laplace(self, scale: float, size: int) -> IntArray:
         return self._heard([Draw("discrete Laplace", float(scale))] * size)
 
-    def geometric(self, scale: float, size: int) -> IntArray:
+    def one_sided(self, scale: float, size: int) -> IntArray:
         raise _TooManyDrawsError  # no mechanism that blurs asks for it
 
     def subset(self, size: int, of: int) -> IntArray:

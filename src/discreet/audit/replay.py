@@ -16,7 +16,7 @@ from itertools import chain
 from discreet.arrays import IntArray
 from discreet.audit import Finding, Neighbours
 from discreet.audit.claims import Claim
-from discreet.audit.tape import Tape, cost_of, exact_value, record
+from discreet.audit.tape import Opening, Tape, cost_of, exact_value, record
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, limit_of
@@ -183,9 +183,12 @@ def loss(first: Tape, second: Tape, claim: Claim) -> float:
     """Return the claim's own number at the changes that were seen."""
     seen = []
     for one, other in zip(first.asked, second.asked, strict=True):
-        if one.exact is not None and other.exact is not None and (one.exact != other.exact).any():
+        if isinstance(one.statistic, Opening):
+            seen.append(cost_of(one))  # what a gate costs at the changes seen is for its proof to say
+        elif one.threshold is None and one.exact is not None and other.exact is not None:
             moved = change(one.exact, other.exact, one.statistic.sensitivity(one.domain))
-            seen.append(one.mechanism.cost(moved))
+            if (one.exact != other.exact).any():
+                seen.append(one.mechanism.cost(moved))
     if not seen:
         return 0.0
     shares = used_up(claim, seen)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from io import StringIO
 from threading import Lock
@@ -20,24 +21,35 @@ from discreet.audit.plain import plain
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.mechanisms import Mechanism
+from discreet.mechanisms.sparse import AboveThreshold
+from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget, Cost
 from discreet.privacy.noise import Noise
-from discreet.room import Room
+from discreet.room import Gate, Room
 from discreet.statistics import Sensitivity, Statistic
+from discreet.tables import Table
 
 _ONE_AT_A_TIME = Lock()
 
 
+Blurs = Mechanism | AboveThreshold
+
+
 @dataclass(frozen=True)
 class Asked:
-    """One question: what was asked of which room, the exact value and the answer that was handed out."""
+    """One question: what was asked of which room, the exact value and the answer that was handed out.
+
+    A gate is one question with a price when it is opened, and one without for each number that is asked of it.
+    """
 
     statistic: Statistic
-    mechanism: Mechanism
+    mechanism: Blurs
     domain: Domain
     budget: Budget
     exact: IntArray | None
     answer: IntArray | None
+    threshold: int | None = None
+    """Where a gate was asked for a number: its public threshold."""
 
     def same(self, other: Asked) -> bool:
         """Whether another question is the same, whatever its parts say of themselves."""
@@ -46,12 +58,53 @@ class Asked:
     @cached_property
     def form(self) -> object:
         """The question in plain form: the statistic, the mechanism, the domain, and what it costs."""
-        return plain((self.statistic, self.mechanism, self.domain, cost_of(self).amounts))
+        return plain((self.statistic, self.mechanism, self.domain, self.threshold, cost_of(self).amounts))
 
     @property
     def words(self) -> str:
         """What was asked."""
         return f"{self.statistic.name}, {self.mechanism.name}"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A gate that was opened: what a row may move any number that will be asked of it. Has no value of its own."""
+
+    declared: Sensitivity
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return "a gate"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None yet."""
+        return ()
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return what was declared."""
+        return self.declared
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Return nothing."""
+        return np.zeros(0, dtype=np.int64)
+
+
+class _Heard:
+    """Stands in for a statistic: notes the exact value."""
+
+    def __init__(self, statistic: Statistic) -> None:
+        self._statistic = statistic
+        self.name, self.columns = statistic.name, statistic.columns
+        self.exact: IntArray | None = None
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        return self._statistic.sensitivity(domain)
+
+    def evaluate(self, table: Table) -> IntArray:
+        self.exact = self._statistic.evaluate(table)
+        return self.exact.copy()
 
 
 @dataclass
@@ -62,6 +115,8 @@ class Tape:
     result: object = None
     error: str | None = None
     said: tuple[str, ...] = ()
+    samples: list[IntArray] = field(default_factory=list)
+    """Rows of the samples that were drawn; a replay is about the same ones."""
     strange: bool = False
     """Whether a room was not a plain one: what passes its door was not seen."""
 
@@ -87,29 +142,74 @@ class _Tap:
         return fresh if self._answer is None else self._answer.copy()
 
 
+class _Watch:
+    """What stands at the room's door while a method runs: notes, and hands out earlier answers as long as they fit."""
+
+    def __init__(self, tape: Tape, before: Tape | None) -> None:
+        self.tape, self.before = tape, before
+        self.real = {name: getattr(Room, name) for name in ("__init__", "_blurred", "_passes", "_chosen", "open")}
+
+    def at(self, name: str) -> Callable[..., Any]:
+        """Return what stands in for a method of the room: a function, since a bound method would miss the room."""
+        stands_in = getattr(self, "made" if name == "__init__" else name.removeprefix("_"))
+
+        def door(room: Room, *args: Any, **kwargs: Any) -> Any:
+            return stands_in(room, *args, **kwargs)
+
+        return door
+
+    def made(self, room: Room, *args: Any, **kwargs: Any) -> None:
+        self.tape.strange |= type(room) is not Room
+        self.real["__init__"](room, *args, **kwargs)
+
+    def _earlier(self, now: Asked) -> Asked | None:
+        """Return the same question of the run before, if it was asked at this place."""
+        place = len(self.tape.asked)
+        earlier = self.before.asked[place] if self.before is not None and place < len(self.before.asked) else None
+        return earlier if earlier is not None and earlier.same(now) else None
+
+    def blurred(self, room: Room, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
+        now = Asked(statistic, mechanism, room.domain, room.budget, None, None)
+        earlier = self._earlier(now)
+        tap = _Tap(mechanism, None if earlier is None else earlier.answer)
+        answer: IntArray | None = self.real["_blurred"](room, statistic, tap)
+        self.tape.asked.append(replace(now, exact=tap.exact, answer=None if answer is None else answer.copy()))
+        return answer
+
+    def open(self, room: Room, mechanism: AboveThreshold, sensitivity: Sensitivity, *, purpose: str) -> Gate:
+        gate: Gate = self.real["open"](room, mechanism, sensitivity, purpose=purpose)
+        self.tape.asked.append(Asked(Opening(sensitivity), mechanism, room.domain, room.budget, None, None))
+        return gate
+
+    def passes(self, room: Room, gate: Gate, statistic: Statistic, threshold: int) -> bool | None:
+        now = Asked(statistic, gate._mechanism, gate.domain, room.budget, None, None, threshold)
+        earlier, heard = self._earlier(now), _Heard(statistic)
+        answer: bool | None = self.real["_passes"](room, gate, heard, threshold)
+        if answer is not None and earlier is not None and earlier.answer is not None:
+            answer = bool(earlier.answer[0])
+        kept = None if answer is None else np.array([answer], dtype=np.int64)
+        self.tape.asked.append(replace(now, exact=heard.exact, answer=kept))
+        return answer
+
+    def chosen(self, room: Room, size: int) -> IntArray:
+        place = len(self.tape.samples)
+        drawn: IntArray = self.real["_chosen"](room, size)
+        if self.before is not None and place < len(self.before.samples) and len(self.before.samples[place]) == size:
+            drawn = self.before.samples[place]
+        self.tape.samples.append(drawn)
+        return drawn.copy()
+
+
 @contextmanager
 def _watched(tape: Tape, before: Tape | None) -> Iterator[None]:
     """Note what passes the door; as long as questions are those of a run before, hand out its answers."""
-    blurred, made = Room._blurred, Room.__init__
-
-    def noted(room: Room, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
-        place = len(tape.asked)
-        earlier = before.asked[place] if before is not None and place < len(before.asked) else None
-        now = Asked(statistic, mechanism, room.domain, room.budget, None, None)
-        tap = _Tap(mechanism, earlier.answer if earlier is not None and earlier.same(now) else None)
-        answer = blurred(room, statistic, tap)
-        kept = None if answer is None else answer.copy()
-        tape.asked.append(Asked(statistic, mechanism, room.domain, room.budget, tap.exact, kept))
-        return answer
-
-    def opened(room: Room, *args: Any, **kwargs: Any) -> None:
-        tape.strange |= type(room) is not Room
-        made(room, *args, **kwargs)
-
     if not _ONE_AT_A_TIME.acquire(blocking=False):
         raise SettingError("replay: one run is watched at a time")
     try:
-        with patch.object(Room, "_blurred", noted), patch.object(Room, "__init__", opened):
+        watch = _Watch(tape, before)
+        with ExitStack() as doors:
+            for name in watch.real:
+                doors.enter_context(patch.object(Room, name, watch.at(name)))
             yield
     finally:
         _ONE_AT_A_TIME.release()
@@ -157,5 +257,7 @@ class _NoAnswer:
 
 
 def cost_of(asked: Asked) -> Cost:
-    """Return what a question costs at its declared sensitivity."""
+    """Return what a question costs at its declared sensitivity; a number asked of a gate was paid with it."""
+    if asked.threshold is not None:
+        return Cost(dict.fromkeys(Currency, Fraction(0)))
     return asked.mechanism.cost(asked.statistic.sensitivity(asked.domain))

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from discreet.arrays import IntArray
 from discreet.errors import SettingError
 from discreet.mechanisms.scales import at_least, check_scale
 from discreet.privacy.accounting import Currency, amplified
 from discreet.privacy.budget import Cost
 from discreet.statistics import Sensitivity
+
+if TYPE_CHECKING:
+    from discreet.privacy.noise import Noise
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class AboveThreshold:
         Scales of the noise, in the numbers' own steps.
     passes
         After so many yeses it is closed.
-    one_sided
+    geometric
         Whether noise is geometric from 0 on, which has half the variance, in place of discrete Laplace.
     sample, rows
         Rows of the sample and of the table; None where all rows are asked.
@@ -44,7 +49,7 @@ class AboveThreshold:
     threshold_scale: float
     question_scale: float
     passes: int = 1
-    one_sided: bool = False
+    geometric: bool = False
     sample: int | None = None
     rows: int | None = None
 
@@ -61,7 +66,7 @@ class AboveThreshold:
     @property
     def name(self) -> str:
         """What it is."""
-        kind = "geometric" if self.one_sided else "discrete Laplace"
+        kind = "geometric" if self.geometric else "discrete Laplace"
         part = "" if self.sample is None else f", {self.sample:,} rows"
         times = "" if self.passes == 1 else f", {self.passes} passes"
         return f"above threshold, {kind} scales {self.threshold_scale:.4g} and {self.question_scale:.4g}{times}{part}"
@@ -69,9 +74,13 @@ class AboveThreshold:
     @property
     def shift(self) -> int:
         """What the noise adds to a threshold against a number on average: thresholds are moved back by it."""
-        if not self.one_sided:
+        if not self.geometric:
             return 0
         return round(_mean(self.question_scale) - _mean(self.threshold_scale))
+
+    def draw(self, noise: Noise, scale: float, size: int) -> IntArray:
+        """Draw the noise of the threshold, or that of several numbers."""
+        return noise.one_sided(scale, size) if self.geometric else noise.discrete_laplace(scale, size)
 
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return epsilon and rho = epsilon^2/2."""
@@ -90,7 +99,7 @@ def _mean(scale: float) -> float:
 
 
 def above_threshold_for(
-    epsilon: Fraction, sensitivity: Sensitivity, *, passes: int = 1, one_sided: bool = False
+    epsilon: Fraction, sensitivity: Sensitivity, *, passes: int = 1, geometric: bool = False
 ) -> AboveThreshold:
     """Return the mechanism that costs at most epsilon: split 1 : (2 passes)^(2/3), scales rounded up.
 
@@ -103,5 +112,5 @@ def above_threshold_for(
     first = Fraction(1 / (1 + (2 * passes) ** (2 / 3)))
     moved = sensitivity.largest
     return AboveThreshold(
-        at_least(moved / (epsilon * first)), at_least(2 * passes * moved / (epsilon * (1 - first))), passes, one_sided
+        at_least(moved / (epsilon * first)), at_least(2 * passes * moved / (epsilon * (1 - first))), passes, geometric
     )

@@ -113,7 +113,7 @@ def amplified(epsilon: Fraction, share: Fraction) -> Fraction:
 
     Proof
     -----
-    ``../mechanisms/sparse.md``.
+    ``accounting.md``.
     """
     if not 0 < share <= 1 or epsilon < 0:
         raise SettingError("sample: a share above 0 and at most 1")

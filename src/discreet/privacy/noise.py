@@ -44,7 +44,7 @@ class Noise(Protocol):
         """Independent draws with probability proportional to exp(-|k| / scale)."""
         ...
 
-    def geometric(self, scale: float, size: int) -> IntArray:
+    def one_sided(self, scale: float, size: int) -> IntArray:
         """Independent draws of k = 0, 1, ... with probability proportional to exp(-k / scale)."""
         ...
 
@@ -79,14 +79,11 @@ class ExactNoise:
 
     def discrete_laplace(self, scale: float, size: int) -> IntArray:
         """Independent draws of the discrete Laplace, by OpenDP."""
-        from opendp.measurements import make_laplace
-        from opendp.metrics import l1_distance
+        return _laplace_draws(scale, size)
 
-        return _opendp_draws(make_laplace, l1_distance(T="i64"), scale, size)
-
-    def geometric(self, scale: float, size: int) -> IntArray:
+    def one_sided(self, scale: float, size: int) -> IntArray:
         """Independent draws of geometric noise from 0 on: discrete Laplace draws, those below 0 drawn again."""
-        return from_zero(lambda wanted: self.discrete_laplace(scale, wanted), size)
+        return from_zero(lambda wanted: _laplace_draws(scale, wanted), size)
 
     def subset(self, size: int, of: int) -> IntArray:
         """That many of the first integers: those with the smallest of independent keys, drawn again if keys tie."""
@@ -119,6 +116,13 @@ def smallest_keys(draw: Callable[[], Words], size: int) -> IntArray:
         order = np.argpartition(keys, size - 1)
         if keys[order[:size]].max() < keys[order[size:]].min():
             return np.sort(order[:size]).astype(np.int64)
+
+
+def _laplace_draws(scale: float, size: int) -> IntArray:
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+
+    return _opendp_draws(make_laplace, l1_distance(T="i64"), scale, size)
 
 
 def _opendp_draws(make: Callable[..., Any], metric: object, scale: float, size: int) -> IntArray:
