@@ -17,6 +17,9 @@ from discreet.arrays import FloatArray, IntArray
 from discreet.errors import SettingError
 from discreet.statistics.dependence import Dependence, Size
 
+FARTHEST = 6 * math.sqrt(4 / 33)
+"""No row moves stratified Kendall further, whatever the numbers of rows and strata."""
+
 MAX_CUBED = 1 << 20
 """Up to so many rows their third power fits in 64 bits; beyond, sums over triples are Python's integers."""
 
@@ -177,7 +180,7 @@ class StratifiedKendall(Ranked):
             moved = min(moved + shifted, 9 if size.both_binary else 13.5)
         each, more = divmod(size.rows, size.strata)
         least = (size.strata - more) * weight(each) + more * weight(each + 1)
-        return moved / math.sqrt(max(least, 1.0))
+        return min(moved / math.sqrt(max(least, 1.0)), 2 if size.both_binary else FARTHEST)
 
     def _most(self, size: Size) -> float:
         return math.sqrt(weight(size.rows))
