@@ -32,13 +32,13 @@ TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4)
 
 
 def classes_with(package, attribute):
-    """Return the classes of a package that have a method, without protocols."""
+    """Return the classes of a package that have a method, without protocols and those that others are made from."""
     found = set()
     for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         module = import_module(info.name)
         for cls in vars(module).values():
             if inspect.isclass(cls) and cls.__module__ == module.__name__ and hasattr(cls, attribute):
-                found.add(cls)
+                found |= set() if inspect.isabstract(cls) else {cls}
     return found
 
 

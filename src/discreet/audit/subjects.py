@@ -36,8 +36,19 @@ from discreet.recipes import METHODS, Marginals, recipe_for
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic
 from discreet.statistics.counts import Counts
+from discreet.statistics.dependence import Dependence
+from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
+from discreet.statistics.least import LeastOf
 from discreet.statistics.quantiles import Quantiles
+from discreet.statistics.ranks import (
+    AverageTau,
+    KendallA,
+    SpearmanA,
+    StratifiedKendall,
+    StratifiedKendallDet,
+    StratifiedSpearman,
+)
 
 
 def levels(number: int) -> Categorical:
@@ -51,6 +62,12 @@ FEW = Domain({"a": levels(2), "b": levels(3), "c": levels(2), "d": levels(2)}, r
 RANGE = Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles")
 MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
+STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
+
+
+def _given(kind: type[Dependence]) -> tuple[tuple[Statistic, Domain], ...]:
+    return (kind("a", "b", ("c",)), STRATA), (kind("a", "c", ("d",)), FEW)
+
 
 STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     Counts: (
@@ -62,6 +79,19 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
         (Interactions((("a",), ("a", "b"), ("c", "d"), ("b", "c", "d")), (1, 1, 2, 2)), FEW),
     ),
     Quantiles: ((Quantiles(("x",), 3), MIXED),),
+    KendallA: ((KendallA("a", "b", signed=True), PAIR), (KendallA("b", "a"), FEW)),
+    SpearmanA: ((SpearmanA("a", "b", signed=True), PAIR), (SpearmanA("b", "a"), FEW)),
+    StratifiedKendall: _given(StratifiedKendall),
+    StratifiedKendallDet: _given(StratifiedKendallDet),
+    StratifiedSpearman: _given(StratifiedSpearman),
+    AverageTau: _given(AverageTau),
+    ConditionalTotalVariation: _given(ConditionalTotalVariation),
+    ConditionalInformation: _given(ConditionalInformation),
+    GStatistic: _given(GStatistic),
+    LeastOf: (
+        (LeastOf((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",)))), STRATA),
+        (LeastOf((ConditionalInformation("a", "c"), ConditionalTotalVariation("c", "a", ("b", "d")))), FEW),
+    ),
 }
 """Statistics with the domains they are audited on. On tiny ones every pair of neighbours is looked at."""
 
