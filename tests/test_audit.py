@@ -26,7 +26,8 @@ from discreet.audit.subjects import FEW, MECHANISMS, ORACLES, STATISTICS, method
 from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import SettingError
-from discreet.recipes import METHODS, Marginals, SearchName
+from discreet.methods import METHODS
+from discreet.recipes import Marginals, SearchName
 
 TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4)
 

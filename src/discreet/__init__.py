@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.errors import BudgetError, DiscreetError, InputError
     from discreet.graph import Graph, cpdag_f1, shd, skeleton_f1
     from discreet.knowledge import Knowledge
+    from discreet.methods import PrivPC, SvtPC
     from discreet.networks import Network, network
     from discreet.privacy.budget import Budget
     from discreet.recipes import Marginals, search_again
@@ -37,6 +38,8 @@ _HOMES = {
     "InputError": "errors",
     "Knowledge": "knowledge",
     "Marginals": "recipes",
+    "PrivPC": "methods",
+    "SvtPC": "methods",
     "Network": "networks",
     "Numeric": "domain",
     "Room": "room",
@@ -66,7 +69,9 @@ __all__ = [
     "Marginals",
     "Network",
     "Numeric",
+    "PrivPC",
     "Room",
+    "SvtPC",
     "__version__",
     "cpdag",
     "cpdag_f1",

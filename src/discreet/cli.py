@@ -118,14 +118,24 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 @click.option("--epsilon", type=float, help="Total privacy budget. No default.")
 @click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
 @click.option(
-    "--method", default="auto", show_default=True, help="auto or marginals; pc or greedy-bic with --not-private."
+    "--method",
+    default="auto",
+    show_default=True,
+    help="auto, marginals, svt-pc or priv-pc; pc or greedy-bic with --not-private.",
 )
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
 @click.option("--max-order", type=int, help="Largest conditioning set: 0, 1 or 2.  [default: 2]")
 @click.option(
     "--search", type=click.Choice(["hybrid", "pc", "greedy"]), help="How the release is searched.  [default: hybrid]"
 )
-@click.option("--alpha", type=float, help="Level of the tests of `--search pc`.  [default: 0.01]")
+@click.option("--alpha", type=float, help="Level of tests: of `--search pc`, svt-pc and priv-pc.  [default: 0.01]")
+@click.option(
+    "--test",
+    type=click.Choice(["total-variation", "kendall", "spearman", "information"]),
+    help="Test of svt-pc and priv-pc.  [default: total-variation]",
+)
+@click.option("--round-epsilon", type=float, help="What a round of svt-pc or priv-pc costs, in place of a share.")
+@click.option("--sample", type=float, help="Share of the rows that priv-pc's sieve looks at.  [default: all]")
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy: pc, greedy-bic. Do not publish.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
@@ -141,6 +151,9 @@ def discover(
     max_order: int | None,
     search: Literal["hybrid", "pc", "greedy"] | None,
     alpha: float | None,
+    test: str | None,
+    round_epsilon: float | None,
+    sample: float | None,
     not_private: bool,
     out: Path | None,
     as_json: bool,
@@ -163,13 +176,15 @@ def discover(
     from discreet.domain import Domain
     from discreet.errors import SettingError
     from discreet.knowledge import NOTHING_KNOWN, Knowledge
-    from discreet.recipes import recipe_for, search_again
+    from discreet.methods import changed, recipe_for
+    from discreet.recipes import search_again
     from discreet.report import check_folder
 
     if out is not None:
         check_folder(out)
     if data.endswith(".json"):
         given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
+        given |= {"test": test, "round-epsilon": round_epsilon, "sample": sample}
         given["method"] = None if method == "auto" else method
         if clash := [key for key, value in given.items() if value is not None]:
             raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
@@ -184,7 +199,15 @@ def discover(
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     domain = Domain.from_yaml(Path(domain_file))
-    recipe = recipe_for(method, domain.widest()).changed(search=search, max_order=max_order, alpha=alpha)
+    recipe = changed(
+        recipe_for(method, domain.widest()),
+        search=search,
+        max_order=max_order,
+        alpha=alpha,
+        test=test,
+        round_epsilon=round_epsilon,
+        sample=sample,
+    )
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     delta = DELTA if delta is None else delta
     found = run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from fractions import Fraction
 
+from discreet.asking import ask_in
 from discreet.discovery import Discovery, Privacy
 from discreet.domain import Domain
 from discreet.doubts import doubts
@@ -12,11 +13,11 @@ from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
+from discreet.methods import Recipe, budget_for, recipe_for
 from discreet.oracles.released import check_alpha
 from discreet.planning import FIRST, plan, plan_second
 from discreet.privacy.accounting import Currency, check_guarantee
-from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals, first_look, recipe_for, search
+from discreet.recipes import Marginals, first_look, search
 from discreet.release import Release
 from discreet.room import Room
 from discreet.search.pc import Progress
@@ -36,7 +37,7 @@ def discover(
     domain: Domain,
     epsilon: float,
     delta: float = DELTA,
-    method: str | Marginals = "auto",
+    method: str | Recipe = "auto",
     knowledge: Knowledge = NOTHING_KNOWN,
     progress: Progress | None = None,
 ) -> Discovery:
@@ -73,7 +74,7 @@ def discover(
     """
     recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
-    budget = Budget(epsilon=epsilon, delta=delta)
+    budget = budget_for(recipe, epsilon, delta)
     plan(domain.widest(), knowledge, budget.currency)
     _tell(progress, "reading and encoding the table")
     room = Room(load(data, domain), domain, budget)
@@ -82,7 +83,7 @@ def discover(
 
 def discover_in(
     room: Room,
-    recipe: Marginals,
+    recipe: Recipe,
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
     progress: Progress | None = None,
@@ -91,6 +92,8 @@ def discover_in(
 
     If bins wait for their quantiles, these are bought first, for a tenth of it.
     """
+    if not isinstance(recipe, Marginals):
+        return ask_in(room, recipe, knowledge=knowledge, progress=progress)
     budget = room.budget
     statistic = plan(room.domain.widest(), knowledge, budget.currency)
     if budget.exhausted:

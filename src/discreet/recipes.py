@@ -94,13 +94,6 @@ class Marginals:
         )
 
 
-RECIPES: dict[str, type[Marginals]] = {"marginals": Marginals}
-"""Methods by name. Whatever stands here is audited."""
-
-METHODS = ("auto", *RECIPES)
-"""Names of methods that may be asked for."""
-
-
 def search(
     measurements: tuple[Measurement, ...],
     privacy: Privacy,
@@ -137,6 +130,8 @@ def search_again(
     found: Discovery, *, max_order: int | None = None, alpha: float | None = None, search_by: SearchName | None = None
 ) -> Discovery:
     """Search a release again with other settings: no data, no budget."""
+    if found.method != "marginals":
+        raise SettingError(f"method: a release by `{found.method}` holds a graph and no tables that could be searched")
     recipe = Marginals(
         search=found.settings["search"],
         alpha=float(found.settings["alpha"]),
@@ -229,15 +224,3 @@ def _unshielded(found: Sieved) -> list[tuple[Pair, str]]:
     pairs = set(found.pairs)
     places = [(frozenset((x, y)), z) for z, near in around.items() for x in near for y in near if x < y]
     return [place for place in places if place[0] not in pairs]
-
-
-def recipe_for(method: str | Marginals, domain: Domain) -> Marginals:
-    """Return the recipe for a method's name."""
-    if isinstance(method, Marginals):
-        return method
-    if method not in METHODS:
-        raise SettingError(f"method: {method!r} is not one of {', '.join(METHODS)}")
-    for column in domain:
-        if not domain[column].tabulable:
-            raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
-    return RECIPES["marginals" if method == "auto" else method]()

@@ -74,6 +74,11 @@ class Room(Sealed):
         self.domain = domain
         self.budget = budget
 
+    @property
+    def private(self) -> bool:
+        """Whether nobody can predict the noise."""
+        return self._noise.private
+
     def release(self, statistic: S, mechanism: Mechanism) -> Release[S]:
         """Charge, evaluate, blur.
 

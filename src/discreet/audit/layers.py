@@ -6,7 +6,7 @@ DOOR = "discreet"
 """The library's front door, which imports by constant names when one is first used."""
 
 ROWS = frozenset(
-    {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling"}
+    {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
     | {"discreet.tables.coarse"}
     | {"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"}  # exact answers about rows
@@ -17,7 +17,7 @@ CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "enco
 """Modules that read what a custodian hands in."""
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
-_AFTER_TOO = ("knowledge", "confidence", "synthesis", "doubts", "measurement")
+_AFTER_TOO = ("methods", "knowledge", "confidence", "synthesis", "doubts", "measurement")
 AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 """What follows a release: these modules, and all whose names begin like theirs."""
 
@@ -52,7 +52,7 @@ _LIBRARY: tuple[str, ...] = (
     "measurement",
 )
 _LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
-_LIBRARY += ("settling", "statistics", "synthesis", "tables", "experiments")
+_LIBRARY += ("methods", "settling", "statistics", "synthesis", "tables", "experiments")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "discreet.errors": (),

@@ -29,7 +29,7 @@ from discreet.audit.subjects import MECHANISMS, STATISTICS, TWO, Setting, blurri
 from discreet.audit.tape import record
 from discreet.domain import Domain
 from discreet.mechanisms import Mechanism
-from discreet.recipes import recipe_for
+from discreet.methods import recipe_for
 from discreet.statistics import Statistic
 
 ALPHA = 0.001

@@ -1,6 +1,6 @@
 """Everything of the library that makes a promise, and how it is put before the auditors.
 
-A statistic and a mechanism need one line here, with an example; a method needs none: whatever `recipes.METHODS`
+A statistic and a mechanism need one line here, with an example; a method needs none: whatever `methods.RECIPES`
 names is run with all its variants. A test fails if something that makes a promise has no audit.
 """
 
@@ -29,10 +29,9 @@ from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
 from discreet.mechanisms.selection import Selection
+from discreet.methods import RECIPES, Recipe, budget_for, recipe_for
 from discreet.privacy.accounting import Currency
-from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise
-from discreet.recipes import METHODS, Marginals, recipe_for
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic
 from discreet.statistics.counts import Counts
@@ -126,7 +125,7 @@ class Setting:
     """A method with its settings, a domain and a budget."""
 
     method: str
-    recipe: Marginals
+    recipe: Recipe
     domain: Domain
     epsilon: float
     delta: float
@@ -136,7 +135,7 @@ class Setting:
     def name(self) -> str:
         """What tells it from others."""
         words = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
-        words.append("Gaussian" if self.delta else "pure")
+        words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
         usual = type(self.recipe)()
@@ -147,7 +146,7 @@ class Setting:
     @property
     def claim(self) -> Claim:
         """What the budget promises."""
-        budget = Budget(epsilon=self.epsilon, delta=self.delta)
+        budget = budget_for(self.recipe, self.epsilon, self.delta)
         if budget.currency is Currency.GDP:
             return Claim(Currency.GDP, float(budget.limit) ** 0.5)
         return Claim(budget.currency, float(budget.limit))
@@ -156,7 +155,7 @@ class Setting:
         """Run the method on rows, in a room of its own."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DoubtWarning)
-            room = Room(table_of(rows, self.domain), self.domain, Budget(epsilon=self.epsilon, delta=self.delta))
+            room = Room(table_of(rows, self.domain), self.domain, budget_for(self.recipe, self.epsilon, self.delta))
             return discover_in(room, self.recipe, knowledge=self.knowledge)
 
     def release(self, rows: IntArray) -> str:
@@ -195,13 +194,13 @@ def _frame(table: dict[str, IntArray]) -> object:
     return pa.table({name: pa.array(column.tolist(), pa.string()) for name, column in table.items()})
 
 
-def choices(recipe: Marginals) -> list[str]:
+def choices(recipe: Recipe) -> list[str]:
     """Return the settings of a recipe that have a fixed set of values."""
     hints = get_type_hints(type(recipe))
     return [f.name for f in fields(recipe) if get_origin(hints[f.name]) is Literal]
 
 
-def variants(recipe: Marginals) -> list[Marginals]:
+def variants(recipe: Recipe) -> list[Recipe]:
     """Return a recipe with every value of every such setting, one at a time, and with smaller whole numbers."""
     hints = get_type_hints(type(recipe))
     found = [recipe]
@@ -233,7 +232,7 @@ def settings(method: str) -> list[Setting]:
 
 def methods() -> list[str]:
     """Return the names of all methods, each once."""
-    return [name for name in METHODS if name != "auto"]
+    return list(RECIPES)
 
 
 def objective(statistic: Statistic, domain: Domain) -> Objective:

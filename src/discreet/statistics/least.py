@@ -68,3 +68,34 @@ class LeastOf:
         counted = dict(zip(self.sets, table.counts(self.sets), strict=True))
         least = min(s.steps(counted[s.columns], table.rows) for s in self.statistics)
         return np.array([least], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Opposite:
+    """Minus a statistic of dependence: what is small becomes large.
+
+    Guarantee
+    ---------
+    Substituting one row changes the value by at most 1001 steps, as it does the other's.
+    """
+
+    of: Dependence
+
+    @property
+    def name(self) -> str:
+        """What it is, for the ledger."""
+        return f"minus {self.of.name}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it sees."""
+        return self.of.columns
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return that of the other: changes have the same size."""
+        return self.of.sensitivity(domain)
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Return minus the other's value."""
+        (counted,) = table.counts([self.columns])
+        return np.array([-self.of.steps(counted, table.rows)], dtype=np.int64)

@@ -1,0 +1,117 @@
+"""Methods by name, with their settings. No rows come here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from discreet.domain import Domain
+from discreet.errors import SettingError
+from discreet.privacy.accounting import Currency
+from discreet.privacy.budget import Budget
+from discreet.recipes import Marginals
+
+TestName = Literal["total-variation", "kendall", "spearman", "information"]
+TESTS: tuple[TestName, ...] = ("total-variation", "kendall", "spearman", "information")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SvtPC:
+    """PC whose tests are asked one by one; a pair that looks independent is removed and costs a round.
+
+    Parameters
+    ----------
+    test
+        What independence means: ``"total-variation"`` sees any dependence, ``"kendall"`` and ``"spearman"`` what
+        rises or falls together, ``"information"`` is the G-test's.
+    alpha
+        Share of independent pairs that would be called dependent if there were no noise.
+    max_order
+        Largest conditioning set.
+    round_epsilon
+        What a round may cost, as a pure epsilon. By default the budget covers as many rounds as there are pairs.
+    """
+
+    test: TestName = "total-variation"
+    alpha: float = 0.01
+    max_order: int = 2
+    round_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.test not in TESTS:
+            raise SettingError(f"test: one of {', '.join(TESTS)}")
+        if not 0 < self.alpha < 1:
+            raise SettingError("alpha: a number between 0 and 1")
+        if self.max_order < 0:
+            raise SettingError("max-order: a whole number from 0")
+        if self.round_epsilon is not None and not 0 < self.round_epsilon < float("inf"):
+            raise SettingError("round-epsilon: a finite number above 0")
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "svt-pc"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivPC(SvtPC):
+    """PC by sieve and examine: a sieve looks for pairs that seem independent, each is then examined on all rows.
+
+    Wang, Pang, Song 2020, repaired: every pair that passes the sieve costs a round, gets a fresh threshold and a fresh
+    sample, whatever the examination says, and the total is fixed before anything is asked.
+
+    Parameters
+    ----------
+    sample
+        Share of the rows that the sieve looks at; all of them by default, which sees most.
+    """
+
+    sample: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sample is not None and not 0 < self.sample <= 1:
+            raise SettingError("sample: a share of the rows, above 0 and at most 1")
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "priv-pc"
+
+
+Recipe = Marginals | SvtPC
+
+RECIPES: dict[str, type[Recipe]] = {"marginals": Marginals, "svt-pc": SvtPC, "priv-pc": PrivPC}
+"""Methods by name. Whatever stands here is audited."""
+
+METHODS = ("auto", *RECIPES)
+"""Names of methods that may be asked for."""
+
+
+def recipe_for(method: str | Recipe, domain: Domain) -> Recipe:
+    """Return the recipe for a method's name."""
+    if isinstance(method, Recipe):
+        return method
+    if method not in METHODS:
+        raise SettingError(f"method: {method!r} is not one of {', '.join(METHODS)}")
+    for column in domain:
+        if not domain[column].tabulable:
+            raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
+    return RECIPES["marginals" if method == "auto" else method]()
+
+
+def changed(recipe: Recipe, **settings: Any) -> Recipe:
+    """Return a recipe with the settings that are given, that is, not None."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    known = {f.name for f in fields(recipe)}
+    for name in given:
+        if name not in known:
+            raise SettingError(f"{name.replace('_', '-')}: the method `{recipe.name}` has no such setting")
+    return replace(recipe, **given)
+
+
+def budget_for(recipe: Recipe, epsilon: float, delta: float) -> Budget:
+    """Return a budget in the currency in which a method's costs add up best."""
+    if isinstance(recipe, SvtPC) and delta:
+        return Budget(epsilon=epsilon, delta=delta, currency=Currency.ZCDP)
+    return Budget(epsilon=epsilon, delta=delta)
