@@ -229,3 +229,15 @@ def test_a_key_as_wide_as_its_type():
     (table,) = count(codes, {"a": 1, "b": 256}, [("a", "b")])
     assert table.sum() == 10
     assert table[0, :10].tolist() == [1] * 10
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 33, 1000, 4099, 140_001])
+@pytest.mark.parametrize("sizes", [(1,), (2,), (3, 3), (2, 5, 3), (9, 10), (16, 17), (300, 2)], ids=str)
+def test_few_cells_are_counted_several_rows_at_once_and_the_same(rows, sizes):
+    rng = np.random.default_rng(rows)
+    codes = {f"c{j}": rng.integers(0, size, rows).astype(np.uint16) for j, size in enumerate(sizes)}
+    expected = np.zeros(sizes, dtype=np.int64)
+    np.add.at(expected, tuple(codes.values()), 1)
+    (counted,) = MemoryTable(codes, dict(zip(codes, sizes, strict=True))).counts([tuple(codes)])
+    assert counted.dtype == np.int64
+    np.testing.assert_array_equal(counted, expected)

@@ -61,8 +61,29 @@ def _count_by_key(codes: Codes, sizes: Mapping[str, int], columns: tuple[str, ..
         key: npt.NDArray[np.integer] = codes[columns[0]][part].astype(kind)
         for column in columns[1:]:
             key = key * kind(sizes[column]) + codes[column][part].astype(kind, copy=False)
-        counted += np.bincount(key, minlength=cells)
+        counted += _histogram(key, cells)
     return counted.reshape(shape)
+
+
+def _histogram(key: npt.NDArray[np.integer], cells: int) -> IntArray:
+    """Count keys; if there are few cells, four or two rows at once by a joint key, whose margins are added up."""
+    for together in (4, 2):
+        if cells**together <= min(len(key) // 8, 1 << 16):
+            break
+    else:
+        return np.bincount(key, minlength=cells)
+    length = len(key) // together
+    rest = key[together * length :]
+    joint = key[:length].astype(np.uint16)
+    for k in range(1, together):
+        joint = joint * np.uint16(cells) + key[k * length : (k + 1) * length]
+    counted = np.bincount(joint, minlength=cells**together)
+    while together > 1:
+        together //= 2
+        square = counted.reshape(cells**together, cells**together)
+        counted = square.sum(axis=0) + square.sum(axis=1)
+    total: IntArray = counted + np.bincount(rest, minlength=cells)
+    return total
 
 
 def _count_pairs(
