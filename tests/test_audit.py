@@ -22,7 +22,7 @@ from discreet.audit.neighbours import hand_made
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
 from discreet.audit.replay import audit_method
 from discreet.audit.running import STATE, Task, as_table, run, tasks
-from discreet.audit.subjects import FEW, MECHANISMS, ORACLES, STATISTICS, methods, settings, variants
+from discreet.audit.subjects import FEW, GATES, MECHANISMS, ORACLES, STATISTICS, methods, settings, variants
 from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import SettingError
@@ -52,6 +52,11 @@ def test_every_mechanism_has_an_audit():
     for cls in MECHANISMS:
         by = {case.auditor for case in cases() if case.subject == cls.__name__}
         assert by == {"exact", "black box"}
+
+
+def test_every_gate_has_an_audit():
+    without_blur = {cls for cls in classes_with(discreet.mechanisms, "cost") if not hasattr(cls, "blur")}
+    assert without_blur == set(GATES), "add an example to audit/subjects.py"
 
 
 def test_every_method_has_an_audit():

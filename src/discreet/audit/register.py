@@ -20,16 +20,30 @@ from discreet.audit.broken.noise import NOISE
 from discreet.audit.broken.published import PUBLISHED
 from discreet.audit.broken.sound import SOUND
 from discreet.audit.broken.sparse import SPARSE
-from discreet.audit.claims import claim_of
+from discreet.audit.claims import Claim, claim_of
 from discreet.audit.finite import exact_finding, exact_finite
 from discreet.audit.neighbours import ALL, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic
 from discreet.audit.source import check_code, source_finding
-from discreet.audit.subjects import MECHANISMS, STATISTICS, TWO, Setting, blurring, methods, objective, settings
+from discreet.audit.subjects import (
+    GATES,
+    MECHANISMS,
+    STATISTICS,
+    TWO,
+    Number,
+    Setting,
+    blurring,
+    methods,
+    objective,
+    settings,
+    streaming,
+)
 from discreet.audit.tape import record
 from discreet.domain import Domain
 from discreet.mechanisms import Mechanism
+from discreet.mechanisms.sparse import AboveThreshold
 from discreet.methods import recipe_for
+from discreet.privacy.accounting import Currency
 from discreet.statistics import Statistic
 
 ALPHA = 0.001
@@ -61,7 +75,7 @@ class Power:
     """Runs a table of what is broken on purpose, and of its sound twins."""
 
 
-QUICK = Power("quick", runs=2_000, method_runs=1_000, tries=15, steps=60, replays=30)
+QUICK = Power("quick", runs=2_000, method_runs=1_000, tries=15, steps=60, replays=20)
 FULL = Power("full", runs=20_000, method_runs=4_000, tries=500, steps=2_000, replays=150)
 
 
@@ -78,7 +92,7 @@ class Case:
 
 def cases() -> list[Case]:
     """Return all audits of the library."""
-    return [*_statistics(), *_mechanisms(), *_methods(), _source()]
+    return [*_statistics(), *_mechanisms(), *_gates(), *_methods(), _source()]
 
 
 def cases_for(method: str) -> list[Case]:
@@ -136,6 +150,24 @@ def _mechanisms() -> Iterator[Case]:
                 "black box",
                 partial(_sampled, sampled, mechanism, statistic, domain),
             )
+
+
+def _gates() -> Iterator[Case]:
+    for cls, examples in GATES.items():
+        for gate in examples:
+            rows = ", sampled rows" if gate.sample else ""
+            name = f"{cls.__name__}, {gate.passes} passes{rows}, sampled"
+            yield Case(name, cls.__name__, "mechanism", "black box", partial(_streamed, name, gate))
+
+
+def _streamed(name: str, gate: AboveThreshold, power: Power, alpha: float) -> Finding:
+    rows = np.zeros((TWO.rows, 2), dtype=np.int64)
+    changed = rows.copy()
+    changed[0, 0] = 1
+    moved = Number((("a",),)).sensitivity(TWO)
+    claim = Claim(Currency.PURE, float(gate.cost(moved).amount(Currency.PURE)))
+    pair = Neighbours(rows, changed, "one row of another level")
+    return blackbox.audit(name, streaming(gate), [pair], claim, alpha=alpha, most_runs=power.runs)
 
 
 def _law(name: str, mechanism: Mechanism, statistic: Statistic, domain: Domain, power: Power, alpha: float) -> Finding:

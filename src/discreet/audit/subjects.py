@@ -29,8 +29,10 @@ from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
 from discreet.mechanisms.selection import Selection
+from discreet.mechanisms.sparse import AboveThreshold
 from discreet.methods import RECIPES, Recipe, budget_for, recipe_for
 from discreet.privacy.accounting import Currency
+from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic
@@ -38,7 +40,7 @@ from discreet.statistics.counts import Counts
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
-from discreet.statistics.least import LeastOf
+from discreet.statistics.least import LeastOf, Opposite
 from discreet.statistics.quantiles import Quantiles
 from discreet.statistics.ranks import (
     AverageTau,
@@ -48,6 +50,7 @@ from discreet.statistics.ranks import (
     StratifiedKendallDet,
     StratifiedSpearman,
 )
+from discreet.tables import Table
 
 
 def levels(number: int) -> Categorical:
@@ -91,6 +94,7 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
         (LeastOf((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",)))), STRATA),
         (LeastOf((ConditionalInformation("a", "c"), ConditionalTotalVariation("c", "a", ("b", "d")))), FEW),
     ),
+    Opposite: ((Opposite(StratifiedKendallDet("a", "b", ("c",))), STRATA), (Opposite(GStatistic("a", "c")), FEW)),
 }
 """Statistics with the domains they are audited on. On tiny ones every pair of neighbours is looked at."""
 
@@ -104,6 +108,21 @@ class Popular(Counts):
         return replace(super().sensitivity(domain), largest=Fraction(1))
 
 
+@dataclass(frozen=True)
+class Number(Counts):
+    """How often one level of a column occurs: a row moves it by one."""
+
+    level: int = 0
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return 1."""
+        return Sensitivity(l1=Fraction(1), l2_squared=Fraction(1), largest=Fraction(1))
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Return the count of the level."""
+        return super().evaluate(table)[self.level : self.level + 1]
+
+
 _ONE_TABLE = Counts((("a",),))
 _CONTRASTS = Interactions((("a",),), (1,))
 
@@ -114,7 +133,30 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
     DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
     Selection: ((Selection(2.0, 1), Popular((("a",),)), ONE),),
 }
-"""Mechanisms with a statistic and a domain on which they are audited."""
+"""Mechanisms that blur, with a statistic and a domain on which they are audited."""
+
+GATES: dict[type, tuple[AboveThreshold, ...]] = {
+    AboveThreshold: (
+        AboveThreshold(3.0, 5.0),
+        AboveThreshold(2.0, 8.0, 2, geometric=True),
+        AboveThreshold(2.0, 3.0, sample=6, rows=TWO.rows),
+    ),
+}
+"""Mechanisms that let pass or not."""
+
+
+def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object]]:
+    """Return a sampler for the black box: a stream of numbers that a row moves up, then of numbers it moves down."""
+    numbers = [(Number((("a",),), 1), 1)] * 5 + [(Number((("a",),), 0), TWO.rows)] * gate.passes
+    sensitivity = numbers[0][0].sensitivity(TWO)
+    price = float(gate.cost(sensitivity).amount(Currency.PURE)) * 1.01
+
+    def once(rows: IntArray) -> tuple[bool, ...]:
+        opened = Room(table_of(rows, TWO), TWO, Budget(epsilon=price, delta=0)).open(gate, sensitivity, purpose="x")
+        return tuple(opened.passes(number, threshold) for number, threshold in numbers if opened.open)
+
+    return lambda rows, times: [once(rows) for _ in range(times)]
+
 
 ORACLES: dict[str, str | None] = {"Released": "marginals", "DSeparation": None, "GTest": None}
 """Oracles with the method whose audit asks them; None where nothing is promised (the truth, and exact answers)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from discreet.discovery import Discovery, Privacy
+from discreet.discovery import Discovery, Privacy, Spending
 from discreet.domain import UNIT
 
 
@@ -50,4 +50,13 @@ def spent(discovery: Discovery) -> list[str]:
     """Return what the budget was spent on."""
     if not discovery.privacy.spent:
         return ["Nothing: no question was asked of the rows."]
-    return [f"{s.statistic}; {s.mechanism}; {s.amount:.6g} {s.currency}" for s in discovery.privacy.spent]
+    groups: dict[tuple[str, str], list[Spending]] = {}
+    for s in discovery.privacy.spent:
+        groups.setdefault((s.mechanism, s.currency), []).append(s)
+    lines = []
+    for (mechanism, currency), same in groups.items():
+        what = same[0].statistic if len(same) == 1 else f"{len(same)} questions, such as {same[0].statistic}"
+        lines.append(f"{what}; {mechanism}; {sum(s.amount for s in same):.6g} {currency}")
+    if discovery.settings.get("stopped"):
+        lines.append("All of it: the budget was used up before everything was asked, and pairs not yet judged stay.")
+    return lines
