@@ -39,7 +39,7 @@ MAX_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Test:
+class Criterion:
     """When two columns count as independent: a statistic, and the level that its threshold has without noise.
 
     Parameters
@@ -117,7 +117,7 @@ class AskingOracle:
     free = False
     max_order = None
 
-    def __init__(self, room: Room, test: Test, each: Round) -> None:
+    def __init__(self, room: Room, test: Criterion, each: Round) -> None:
         self._room = room
         self._test = test
         self._each = each
@@ -219,7 +219,7 @@ def ask_in(
     each = round_of(recipe, budget.currency, budget.left * (1 - share) / max(pairs, 1), room.domain.rows)
     _refuse_too_small(room, each, share)
     room, _ = settle(room, progress=progress)
-    oracle = AskingOracle(room, Test(recipe.test, recipe.alpha), each)
+    oracle = AskingOracle(room, Criterion(recipe.test, recipe.alpha), each)
     graph = pc(tuple(room.domain), oracle, knowledge=knowledge, max_order=recipe.max_order, progress=progress)
     settings = {f.name: getattr(recipe, f.name) for f in fields(recipe)}
     settings |= {"tests": oracle.asked, "rounds": oracle.rounds, "stopped": oracle.exhausted}
@@ -242,7 +242,7 @@ def round_of(recipe: SvtPC, currency: Currency, amount: Fraction, rows: int) -> 
 def _refuse_too_small(room: Room, each: Round, share: Fraction) -> None:
     """Refuse a budget that does not cover one round, and say which would."""
     budget = room.budget
-    price = AskingOracle(room, Test("total-variation", 0.5), each).price
+    price = AskingOracle(room, Criterion("total-variation", 0.5), each).price
     if price <= budget.left * (1 - share):
         return
     wanted = price / (1 - share) + (budget.limit - budget.left)

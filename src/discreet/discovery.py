@@ -91,6 +91,15 @@ def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
     return found
 
 
+def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a method's settings back."""
+    if method == "marginals":
+        return {"search": str(given["search"]), "max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
+    if any(not isinstance(value, str | int | float | None) for value in given.values()):
+        raise ReleaseError("a setting is a number or a word")
+    return {str(name): value for name, value in given.items()}
+
+
 @dataclass(frozen=True)
 class Confidence:
     """How sure an edge is, and the arrowhead if it has one: probabilities, fitted on random networks."""
@@ -168,17 +177,12 @@ class Discovery:
         graph = Graph.from_dict(data["graph"])
         if set(graph.nodes) != set(domain):
             raise ReleaseError("the graph and the domain name different columns")
-        given = data["settings"]
-        settings = {
-            "search": str(given["search"]),
-            "max_order": int(given["max_order"]),
-            "alpha": float(given["alpha"]),
-        }
+        method = str(data["method"])
         return cls(
             graph,
             Privacy.from_dict(data["privacy"]),
-            str(data["method"]),
-            settings,
+            method,
+            _settings(method, data["settings"]),
             domain,
             knowledge,
             measurements,

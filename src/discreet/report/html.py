@@ -28,7 +28,7 @@ def report_html(discovery: Discovery) -> str:
         *(
             f"{key.replace('_', ' ')} {value}"
             for key, value in discovery.settings.items()
-            if key != "alpha" or discovery.settings.get("search") in (None, "pc")
+            if value is not None and (key != "alpha" or discovery.settings.get("search") in (None, "pc"))
         ),
     ]
     marks = "".join(f'<span class="badge">{escape(badge)}</span>' for badge in badges)

@@ -1,0 +1,252 @@
+"""svt-pc and priv-pc: what they ask, what they pay, when they stop, and what they come to without noise."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+import discreet as dc
+from discreet.asking import AskingOracle, Criterion, Round, round_of, split_round
+from discreet.audit.tape import exact_value
+from discreet.cli import main
+from discreet.errors import BudgetError, SettingError
+from discreet.methods import RECIPES, PrivPC, SvtPC, budget_for, changed, recipe_for
+from discreet.oracles import Verdict
+from discreet.privacy.accounting import Currency
+from discreet.report.text import statement_text
+from discreet.search.pc import pc
+from discreet.statistics.information import ConditionalTotalVariation
+from discreet.tables.memory import MemoryTable
+from discreet.testing import SeededNoise
+
+NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm")
+
+
+def drawn(name, rows=20_000, seed=0):
+    net = dc.network(name)
+    domain = net.domain(rows)
+    codes = net.sample_codes(rows, np.random.default_rng(seed))
+    return net, domain, codes
+
+
+def room_of(name, recipe, epsilon, delta=1e-6, rows=20_000, seed=0, noise=None):
+    net, domain, codes = drawn(name, rows, seed)
+    table = MemoryTable(codes, {c: domain.size(c) for c in domain})
+    return net, dc.Room(table, domain, budget_for(recipe, epsilon, delta), noise=noise)
+
+
+class WithoutNoise:
+    """The same test on the same rows, without noise."""
+
+    free = False
+    max_order = None
+
+    def __init__(self, name, test, rows=20_000):
+        _, self.domain, codes = drawn(name, rows)
+        self.rows = np.stack([codes[c] for c in self.domain], axis=1).astype(np.int64)
+        self.test = test
+
+    def answers(self, x, y, given):
+        return True
+
+    def ask(self, x, y, given):
+        statistic = self.test.statistic(x, y, given)
+        value = int(exact_value(statistic, self.rows, self.domain)[0])
+        independent = value <= self.test.threshold(statistic, self.domain)
+        return Verdict(independent, -1.0 if independent else 1.0)
+
+
+@pytest.mark.parametrize("method", ["svt-pc", "priv-pc"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in NETWORKS[4:] else []) for n in NETWORKS]
+)
+def test_with_a_large_budget_it_is_pc_with_the_same_test(method, name):
+    recipe = changed(RECIPES[method](), test="kendall")
+    _, room = room_of(name, recipe, 1e5, delta=0, noise=SeededNoise(1))
+    found = dc.discover_in(room, recipe)
+    assert found.graph == pc(tuple(room.domain), WithoutNoise(name, Criterion("kendall", 0.01)), max_order=2)
+    assert not found.settings["stopped"]
+
+
+@pytest.mark.parametrize("test", ["total-variation", "kendall", "spearman", "information"])
+def test_without_noise_a_test_has_at_most_its_level(test):
+    rng = np.random.default_rng(0)
+    domain = dc.Domain({c: dc.Categorical(categories=("0", "1", "2")) for c in "xyz"}, rows=400)
+    asked = Criterion(test, 0.1)
+    wrong = {frozenset(): 0, frozenset("z"): 0}
+    for _ in range(300):
+        rows = rng.choice(3, size=(400, 3), p=(0.5, 0.3, 0.2))
+        for given in wrong:
+            statistic = asked.statistic("x", "y", given)
+            wrong[given] += int(exact_value(statistic, rows, domain)[0]) > asked.threshold(statistic, domain)
+    for times in wrong.values():
+        assert times <= stats.binom.isf(1e-4, 300, 0.1)
+    copy = np.repeat(rng.integers(0, 3, 400)[:, None], 3, axis=1)
+    statistic = asked.statistic("x", "y", frozenset())
+    assert int(exact_value(statistic, copy, domain)[0]) > asked.threshold(statistic, domain)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+@pytest.mark.parametrize("recipe", [SvtPC(), PrivPC(), PrivPC(sample=0.2), SvtPC(test="kendall", max_order=0)])
+def test_the_total_is_kept_and_every_round_is_booked(recipe, delta):
+    _, room = room_of("asia", recipe, 1.0, delta)
+    found = dc.discover_in(room, recipe)
+    budget = room.budget
+    assert budget.currency is (Currency.ZCDP if delta else Currency.PURE)
+    assert budget.spent <= budget.limit
+    sieves = [e for e in budget.entries if e.statistic == "sieve"]
+    assert len(sieves) == found.settings["rounds"] <= 28
+    examined = [e for e in budget.entries if e.statistic != "sieve"]
+    assert bool(examined) == isinstance(recipe, PrivPC)
+    assert len(sieves) - len(examined) in ((0, 1) if isinstance(recipe, PrivPC) else (len(sieves),))
+    assert found.measurements == ()
+    assert found.privacy.private
+    assert found.settings["tests"] >= found.settings["rounds"] - 1
+
+
+def test_a_pass_costs_a_round_whatever_the_examination_says():
+    recipe = PrivPC()
+    _, room = room_of("asia", recipe, 1.0)
+    oracle = AskingOracle(
+        room, Criterion("total-variation", 0.01), Round(Fraction(100), Fraction(1, 10**6), None, True)
+    )
+    room.budget.limit = Fraction(10**9)
+    for _ in range(40):
+        oracle.ask("asia", "smoke", frozenset())
+    assert oracle.rounds >= 39
+    assert len({e.mechanism for e in room.budget.entries if e.statistic == "sieve"}) == 1
+
+
+def test_when_the_budget_is_used_up_the_graph_so_far_is_returned_and_says_so():
+    recipe = SvtPC(round_epsilon=0.5)
+    _, room = room_of("asia", recipe, 2.0, delta=0)
+    found = dc.discover_in(room, recipe)
+    assert found.settings["stopped"]
+    assert found.settings["rounds"] == 4
+    assert len(found.graph.skeleton) >= 28 - 4
+    assert "used up before everything was asked" in " ".join(statement_text(found).split())
+
+
+@pytest.mark.parametrize(("recipe", "delta"), [(SvtPC(round_epsilon=3.0), 0.0), (PrivPC(round_epsilon=3.0), 1e-6)])
+def test_a_budget_too_small_for_one_round_is_refused_with_the_smallest_that_would_do(recipe, delta):
+    _, room = room_of("asia", recipe, 1.0, delta)
+    with pytest.raises(BudgetError, match="does not cover one round") as refused:
+        dc.discover_in(room, recipe)
+    assert not room.budget.entries
+    wanted = float(str(refused.value).split("epsilon of ")[1].split(" ")[0])
+    _, enough = room_of("asia", recipe, wanted * 1.001, delta)
+    assert dc.discover_in(enough, recipe).settings["rounds"] >= 1
+    _, less = room_of("asia", recipe, wanted * 0.99, delta)
+    with pytest.raises(BudgetError):
+        dc.discover_in(less, recipe)
+
+
+def test_a_round_costs_its_share():
+    assert split_round(Currency.PURE, Fraction(1), examined=False) == (1, None)
+    assert split_round(Currency.PURE, Fraction(1), examined=True) == (Fraction(1, 2), Fraction(1, 2))
+    sieve, examine = split_round(Currency.ZCDP, Fraction(1, 100), examined=True)
+    assert sieve == examine
+    assert Fraction(99, 10**4) < sieve**2 <= Fraction(1, 100)
+    each = round_of(PrivPC(sample=0.25, round_epsilon=1.0), Currency.ZCDP, Fraction(1), 1_000)
+    assert (each.sieve, each.examine, each.sample) == (Fraction(1, 2), Fraction(1, 2), 250)
+
+
+def test_knowledge_is_kept_and_saves_questions():
+    recipe = SvtPC()
+    known = dc.Knowledge(
+        required=frozenset({("smoke", "lung")}), forbidden=frozenset({("asia", "xray"), ("xray", "asia")})
+    )
+    _, room = room_of("asia", recipe, 5.0)
+    found = dc.discover_in(room, recipe, knowledge=known)
+    assert ("smoke", "lung") in found.graph.directed
+    assert frozenset(("asia", "xray")) not in found.graph.skeleton
+
+
+def test_quantile_bins_are_settled_first():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2_000).clip(-3, 3)
+    table = {"x": x, "y": (x + rng.normal(size=2_000)).clip(-3, 3), "z": rng.choice(["a", "b"], 2_000)}
+    import pandas as pd
+
+    column = dc.Numeric(bounds=(-3.0, 3.0), bins=3, at="quantiles")
+    domain = dc.Domain({"x": column, "y": column, "z": dc.Categorical(categories=("a", "b"))}, rows=2_000)
+    found = dc.discover(pd.DataFrame(table), domain=domain, epsilon=5.0, method="svt-pc")
+    assert not found.domain.unsettled
+    assert frozenset("xy") in found.graph.skeleton
+    assert "quantiles" in found.privacy.spent[0].statistic
+
+
+def test_a_release_is_written_read_and_not_searched_again(tmp_path):
+    recipe = PrivPC()
+    _, room = room_of("cancer", recipe, 3.0)
+    found = dc.discover_in(room, recipe)
+    found.save(tmp_path)
+    again = dc.Discovery.load(tmp_path / "release.json")
+    assert again.graph == found.graph
+    assert again.settings == found.settings
+    with pytest.raises(SettingError, match="holds a graph and no tables"):
+        dc.search_again(again, max_order=0)
+    with pytest.raises(SettingError):
+        dc.synthesize(again, 10)
+
+
+def test_settings_that_make_no_sense_are_refused():
+    for settings in (
+        {"test": "chi"},
+        {"alpha": 0},
+        {"max_order": -1},
+        {"round_epsilon": 0},
+        {"round_epsilon": float("nan")},
+    ):
+        with pytest.raises(SettingError):
+            SvtPC(**settings)
+    with pytest.raises(SettingError, match="sample"):
+        PrivPC(sample=1.5)
+    with pytest.raises(SettingError, match="has no such setting"):
+        changed(SvtPC(), search="pc")
+    with pytest.raises(SettingError, match="has no such setting"):
+        changed(recipe_for("marginals", dc.network("asia").domain(10)), test="kendall")
+    _, room = room_of("asia", dc.Marginals(), 1.0)
+    with pytest.raises(SettingError, match="zCDP"):
+        dc.discover_in(room, SvtPC())
+
+
+def test_from_the_command_line(tmp_path):
+    net, domain, _ = drawn("cancer", 5_000)
+    table = net.sample(5_000, np.random.default_rng(0))
+    import pandas as pd
+
+    pd.DataFrame(table).to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "domain.yaml").write_text(domain.to_yaml(), encoding="utf-8")
+    base = [
+        "discover",
+        str(tmp_path / "rows.csv"),
+        "--domain",
+        str(tmp_path / "domain.yaml"),
+        "--epsilon",
+        "3",
+        "--json",
+    ]
+    for extra in (["--method", "svt-pc"], ["--method", "priv-pc", "--test", "kendall", "--sample", "0.5"]):
+        result = CliRunner().invoke(main, [*base, *extra])
+        assert result.exit_code == 0, result.stderr
+        data = json.loads(result.stdout)
+        assert data["method"] == extra[1]
+        assert data["privacy"]["private"]
+        assert {edge["confidence"] for edge in data["graph"]["edges"]} <= {None}
+    refused = CliRunner().invoke(main, [*base, "--method", "svt-pc", "--search", "pc"])
+    assert refused.exit_code == 2
+    small = CliRunner().invoke(main, [*base, "--method", "svt-pc", "--round-epsilon", "50"])
+    assert small.exit_code == 3
+    assert "does not cover one round" in small.stderr
+
+
+def test_order_of_columns_does_not_count():
+    asked = Criterion("kendall", 0.05)
+    assert asked.statistic("b", "a", frozenset("dc")) == asked.statistic("a", "b", frozenset("cd"))
+    assert isinstance(Criterion("total-variation", 0.05).statistic("a", "b", frozenset()), ConditionalTotalVariation)
