@@ -14,7 +14,7 @@ import discreet as dc
 from discreet.asking import AskingOracle, Criterion, Round, round_of, split_round
 from discreet.audit.tape import exact_value
 from discreet.cli import main
-from discreet.errors import BudgetError, SettingError
+from discreet.errors import BudgetError, ReleaseError, SettingError
 from discreet.methods import RECIPES, PrivPC, SvtPC, budget_for, changed, recipe_for
 from discreet.oracles import Verdict
 from discreet.privacy.accounting import Currency
@@ -191,7 +191,7 @@ def test_a_release_is_written_read_and_not_searched_again(tmp_path):
     assert again.settings == found.settings
     with pytest.raises(SettingError, match="holds a graph and no tables"):
         dc.search_again(again, max_order=0)
-    with pytest.raises(SettingError):
+    with pytest.raises(ReleaseError, match="no tables"):
         dc.synthesize(again, 10)
 
 

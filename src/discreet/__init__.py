@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from discreet.errors import BudgetError, DiscreetError, InputError
     from discreet.graph import Graph, cpdag_f1, shd, skeleton_f1
     from discreet.knowledge import Knowledge
-    from discreet.methods import PrivPC, SvtPC
     from discreet.networks import Network, network
     from discreet.privacy.budget import Budget
     from discreet.recipes import Marginals, search_again
@@ -38,8 +37,6 @@ _HOMES = {
     "InputError": "errors",
     "Knowledge": "knowledge",
     "Marginals": "recipes",
-    "PrivPC": "methods",
-    "SvtPC": "methods",
     "Network": "networks",
     "Numeric": "domain",
     "Room": "room",

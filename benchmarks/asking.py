@@ -1,0 +1,56 @@
+"""What methods that ask test by test reach, and how fast, beside `marginals`.
+
+python benchmarks/asking.py [runs] [networks with commas]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+import discreet as dc
+from discreet.methods import PrivPC, Recipe, SvtPC, budget_for
+from discreet.recipes import Marginals
+from discreet.room import Room
+from discreet.tables.memory import MemoryTable
+
+ROWS, DELTA = 100_000, 1e-6
+EPSILONS = (0.3, 1.0, 3.0, 10.0)
+METHODS: dict[str, Recipe] = {
+    "marginals": Marginals(),
+    "svt-pc": SvtPC(),
+    "svt-pc, Kendall": SvtPC(test="kendall"),
+    "priv-pc": PrivPC(),
+    "priv-pc, Kendall": PrivPC(test="kendall"),
+}
+
+
+def measure(name: str, recipe: Recipe, epsilon: float, runs: int) -> tuple[float, float, float]:
+    """Return the means of skeleton F1, CPDAG F1 and seconds, with fresh rows and fresh noise each time."""
+    net = dc.network(name)
+    domain, truth = net.domain(ROWS), dc.cpdag(net.dag)
+    found = []
+    for seed in range(runs):
+        codes = net.sample_codes(ROWS, np.random.default_rng([seed, ROWS]))
+        room = Room(MemoryTable(codes, {c: domain.size(c) for c in domain}), domain, budget_for(recipe, epsilon, DELTA))
+        start = time.perf_counter()
+        graph = dc.discover_in(room, recipe).graph
+        taken = time.perf_counter() - start
+        found.append((dc.skeleton_f1(graph, net.dag), dc.cpdag_f1(graph, truth), taken))
+    skeleton, marked, seconds = np.mean(found, axis=0).tolist()
+    return skeleton, marked, seconds
+
+
+if __name__ == "__main__":
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    default = "cancer,earthquake,survey,asia,sachs,child,alarm"
+    print(f"{ROWS:,} rows, delta {DELTA:g}, mean of {runs} runs: skeleton F1 / CPDAG F1; seconds at epsilon 10")
+    print("| network | method | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " | seconds |")
+    print("|---" * (3 + len(EPSILONS)) + "|")
+    for name in (sys.argv[2] if len(sys.argv) > 2 else default).split(","):
+        for method, recipe in METHODS.items():
+            cells = [measure(name, recipe, epsilon, runs) for epsilon in EPSILONS]
+            shown = " | ".join(f"{s:.2f} / {m:.2f}" for s, m, _ in cells)
+            print(f"| {name} | {method} | {shown} | {cells[-1][2]:.2f} |", flush=True)
