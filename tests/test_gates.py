@@ -16,6 +16,7 @@ from discreet.audit.claims import Claim
 from discreet.audit.finite import exact_finite
 from discreet.domain import Categorical, Domain
 from discreet.errors import BudgetError, RoomError, SettingError
+from discreet.mechanisms.additive import DiscreteLaplace
 from discreet.mechanisms.sparse import AboveThreshold, above_threshold_for
 from discreet.privacy.accounting import Currency, amplified, sample_epsilon
 from discreet.privacy.budget import Budget
@@ -177,6 +178,20 @@ def test_a_gate_charges_first_and_closes_after_its_passes():
     assert not gate.open
     with pytest.raises(RoomError, match="closed"):
         gate.passes(ONES, 0)
+
+
+def test_whatever_else_is_charged_closes_a_gate():
+    place = room()
+    gate = place.open(AboveThreshold(1.0, 1.0), ONE, purpose="x")
+    gate.passes(ONES, 1000)
+    assert gate.open
+    place.release(ONES, DiscreteLaplace(1.0))
+    assert not gate.open
+    with pytest.raises(RoomError, match="something else was asked"):
+        gate.passes(ONES, 1000)
+    first = place.open(AboveThreshold(1.0, 1.0), ONE, purpose="x")
+    place.open(AboveThreshold(1.0, 1.0), ONE, purpose="x")
+    assert not first.open
 
 
 def test_one_sided_noise_is_moved_back_by_its_mean():

@@ -153,7 +153,8 @@ class Room(Sealed):
 class Gate(Sealed):
     """A stream of questions with one noisy threshold: each is let pass or not, and nothing else is told.
 
-    Only a room opens one. It closes when as many questions have passed as were paid for.
+    Only a room opens one. It closes when as many questions have passed as were paid for, or when anything else is
+    charged to the same budget: what is asked in between would be interleaved with it.
     """
 
     def __init__(self, room: Room, mechanism: AboveThreshold, sensitivity: Sensitivity) -> None:
@@ -161,6 +162,7 @@ class Gate(Sealed):
         self._mechanism = mechanism
         self.sensitivity = sensitivity
         self._left = mechanism.passes
+        self._charges = len(room.budget.entries)
         self._noise: list[int] = []
         self._threshold = int(mechanism.draw(room._noise, mechanism.threshold_scale, 1)[0])
         self._table = room._table
@@ -172,7 +174,7 @@ class Gate(Sealed):
     @property
     def open(self) -> bool:
         """Whether it still answers."""
-        return self._left > 0
+        return self._left > 0 and len(self._room.budget.entries) == self._charges
 
     def passes(self, statistic: Statistic, threshold: int) -> bool:
         """Say whether a number, with its noise, lies at or above a threshold with its noise.
@@ -183,7 +185,7 @@ class Gate(Sealed):
             If the gate is closed, a row moves the number further than was paid for, or the statistic failed.
         """
         if not self.open:
-            raise RoomError("gate: it is closed; what was paid for is used up")
+            raise RoomError("gate: it is closed; what was paid for is used up, or something else was asked since")
         moved = statistic.sensitivity(self.domain).largest
         if moved is None or moved > (self.sensitivity.largest or 0):
             raise RoomError(f"gate: a row may move {statistic.name} further than was paid for")
