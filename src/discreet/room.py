@@ -21,8 +21,8 @@ from discreet.tables.coarse import coarsened
 
 S = TypeVar("S", bound=Statistic)
 
-AHEAD = 64
-"""Noise of so many questions is drawn at once. It does not depend on them."""
+AHEAD = 8
+"""Noise of so many questions is drawn at once, then of twice as many, and so on. It does not depend on them."""
 
 
 class _View:
@@ -164,6 +164,7 @@ class Gate(Sealed):
         self._left = mechanism.passes
         self._charges = len(room.budget.entries)
         self._noise: list[int] = []
+        self._ahead = AHEAD
         self._threshold = int(mechanism.draw(room._noise, mechanism.threshold_scale, 1)[0])
         self._table = room._table
         self.domain = room.domain
@@ -199,5 +200,6 @@ class Gate(Sealed):
         """Return the noise of the next question."""
         if not self._noise:
             scale = self._mechanism.question_scale
-            self._noise = self._mechanism.draw(self._room._noise, scale, AHEAD).tolist()
+            self._noise = self._mechanism.draw(self._room._noise, scale, self._ahead).tolist()
+            self._ahead *= 2
         return self._noise.pop()
