@@ -239,8 +239,12 @@ def test_from_the_command_line(tmp_path):
         assert data["method"] == extra[1]
         assert data["privacy"]["private"]
         assert {edge["confidence"] for edge in data["graph"]["edges"]} <= {None}
-    refused = CliRunner().invoke(main, [*base, "--method", "svt-pc", "--search", "pc"])
-    assert refused.exit_code == 2
+    for wrong in (["svt-pc", "--search", "pc"], ["marginals", "--test", "kendall"], ["priv-pc", "--sample", "0"]):
+        assert CliRunner().invoke(main, [*base, "--method", *wrong]).exit_code == 2
+    exact = [*base[:4], "--method", "pc", "--not-private", "--test", "kendall"]
+    assert CliRunner().invoke(main, exact).exit_code == 2
+    huge = CliRunner().invoke(main, [*base, "--method", "svt-pc", "--round-epsilon", "1e300"])
+    assert huge.exit_code == 3
     small = CliRunner().invoke(main, [*base, "--method", "svt-pc", "--round-epsilon", "50"])
     assert small.exit_code == 3
     assert "does not cover one round" in small.stderr

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
+from threading import Thread
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.audit import table_of
+from discreet.audit import Neighbours, replay, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.finite import exact_finite
+from discreet.audit.replay import audit_method
 from discreet.domain import Categorical, Domain
 from discreet.errors import BudgetError, RoomError, SettingError
 from discreet.mechanisms.additive import DiscreteLaplace
@@ -192,6 +195,71 @@ def test_whatever_else_is_charged_closes_a_gate():
     first = place.open(AboveThreshold(1.0, 1.0), ONE, purpose="x")
     place.open(AboveThreshold(1.0, 1.0), ONE, purpose="x")
     assert not first.open
+
+
+def test_threads_do_not_get_more_than_was_paid_for():
+    class Slow(Ones):
+        def evaluate(self, table):
+            time.sleep(0.02)
+            return super().evaluate(table)
+
+    gate = room().open(AboveThreshold(0.01, 0.01), ONE, purpose="x")
+    answers = []
+
+    def ask():
+        try:
+            answers.append(gate.passes(Slow((("a",),)), 1))
+        except RoomError:
+            answers.append(None)
+
+    threads = [Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers.count(True) == 1
+
+
+def test_a_failure_closes_the_gate():
+    gate = room().open(AboveThreshold(1.0, 1.0, 5), ONE, purpose="x")
+    with pytest.raises(RoomError, match="failed"):
+        gate.passes(Failing((("a",),)), 1)
+    assert not gate.open
+
+
+def test_replay_sees_a_gate_that_is_used_again(monkeypatch):
+    def twice(rows):
+        place = Room(table_of(rows, DOMAIN), DOMAIN, Budget(epsilon=100, delta=0))
+        gate = place.open(AboveThreshold(0.1, 0.1), ONE, purpose="x")
+        first = gate.passes(ONES, 0)
+        gate._left = 1
+        return first, gate.passes(ONES, 0)
+
+    def kept(rows):
+        place = Room(table_of(rows, DOMAIN), DOMAIN, Budget(epsilon=100, delta=0))
+        gate = place.open(AboveThreshold(0.1, 0.1), ONE, purpose="x")
+        first = gate.passes(ONES, 1000)
+        place.release(ONES, DiscreteLaplace(1.0))
+        gate._charges += 1
+        return first, gate.passes(ONES, 1000)
+
+    other = ROWS.copy()
+    other[0] = (1, 0)
+    pair = Neighbours(ROWS, other, "by hand")
+    claim = Claim(Currency.PURE, 100.0)
+    assert "not paid for so often" in audit_method("twice", twice, claim, [pair]).evidence
+    assert "should be closed" in audit_method("kept", kept, claim, [pair]).evidence
+
+    def sampled(rows):
+        place = Room(table_of(rows, DOMAIN), DOMAIN, Budget(epsilon=1000, delta=0))
+        gates = [place.open(AboveThreshold(0.1, 0.1, 1, False, 6, 12), ONE, purpose="x") for _ in range(2)]
+        return [gate.passes(ONES, 0) for gate in gates if gate.open]
+
+    assert not audit_method("sampled", sampled, Claim(Currency.PURE, 1000.0), [pair]).violated
+    monkeypatch.setattr(replay, "MANY", 100)
+    monkeypatch.setattr(Room, "_chosen", lambda self, size: np.arange(size))
+    finding = audit_method("same sample", sampled, Claim(Currency.PURE, 1000.0), [pair])
+    assert "used for more than one gate" in finding.evidence
 
 
 def test_one_sided_noise_is_moved_back_by_its_mean():

@@ -18,7 +18,7 @@ from discreet.mechanisms.scales import at_least
 from discreet.mechanisms.sparse import AboveThreshold, above_threshold_for
 from discreet.methods import PrivPC, SvtPC, TestName
 from discreet.oracles import Verdict
-from discreet.privacy.accounting import Currency, limit_of, sample_epsilon
+from discreet.privacy.accounting import MAX_EPSILON, Currency, limit_of, sample_epsilon
 from discreet.room import Gate, Room
 from discreet.search.pc import Progress, pc
 from discreet.settling import SHARE, settle
@@ -249,6 +249,8 @@ def _refuse_too_small(room: Room, each: Round, share: Fraction) -> None:
     low, high = budget.epsilon, 2 * budget.epsilon
     while limit_of(budget.currency, high, budget.delta) < wanted:
         low, high = high, 2 * high
+        if high > MAX_EPSILON:
+            raise BudgetError("round-epsilon: one round would cost more than any budget; nothing was asked")
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if limit_of(budget.currency, middle, budget.delta) >= wanted else (middle, high)

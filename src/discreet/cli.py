@@ -166,6 +166,7 @@ def discover(
 
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
+        exact.refuse_private_settings(test=test, round_epsilon=round_epsilon, sample=sample)
         asked = exact.Request(data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
         exact.discover(asked, _progress())
         return

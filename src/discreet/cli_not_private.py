@@ -64,6 +64,13 @@ def check_method(method: str, *, not_private: bool, epsilon: float | None, delta
             raise SettingError(f"{name}: what is not private has no budget; leave out --{name} or --not-private")
 
 
+def refuse_private_settings(**settings: object) -> None:
+    """Refuse settings that only private methods have."""
+    for name, value in settings.items():
+        if value is not None:
+            raise SettingError(f"{name.replace('_', '-')}: only svt-pc and priv-pc have it")
+
+
 def discover(request: Request, progress: Callable[[str], None]) -> None:
     """Run a method that is not private, print what it found and write the files."""
     from discreet.not_private import greedy_bic, pc

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import TypeVar
+
+import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
@@ -118,6 +121,8 @@ class Room(Sealed):
         """
         if mechanism.rows not in (None, self.domain.rows):
             raise RoomError("gate: the mechanism samples from another number of rows")
+        if mechanism.sample is not None:
+            self._table.sampled(np.zeros(0, dtype=np.int64))  # a table that cannot be sampled says so before the charge
         self.budget.charge(mechanism.cost(sensitivity), statistic=purpose, mechanism=mechanism.name)
         return Gate(self, mechanism, sensitivity)
 
@@ -163,6 +168,7 @@ class Gate(Sealed):
         self.sensitivity = sensitivity
         self._left = mechanism.passes
         self._charges = len(room.budget.entries)
+        self._lock = Lock()
         self._noise: list[int] = []
         self._ahead = AHEAD
         self._threshold = int(mechanism.draw(room._noise, mechanism.threshold_scale, 1)[0])
@@ -185,15 +191,16 @@ class Gate(Sealed):
         RoomError
             If the gate is closed, a row moves the number further than was paid for, or the statistic failed.
         """
-        if not self.open:
-            raise RoomError("gate: it is closed; what was paid for is used up, or something else was asked since")
         moved = statistic.sensitivity(self.domain).largest
         if moved is None or moved > (self.sensitivity.largest or 0):
             raise RoomError(f"gate: a row may move {statistic.name} further than was paid for")
-        passed = self._room._passes(self, statistic, threshold + self._mechanism.shift)
+        with self._lock:
+            if not self.open:
+                raise RoomError("gate: it is closed; what was paid for is used up, or something else was asked since")
+            passed = self._room._passes(self, statistic, threshold + self._mechanism.shift)
+            self._left -= self._left if passed is None else passed  # a failure is an answer, and the last one
         if passed is None:
             raise RoomError(f"{statistic.name} failed; its charge stays booked")
-        self._left -= passed
         return passed
 
     def _fresh(self) -> int:

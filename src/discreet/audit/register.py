@@ -203,7 +203,7 @@ def _neighbours(run: Callable[[IntArray], object], domain: Domain, number: int, 
     by_hand = list(hand_made(domain))
     chosen = [by_hand[i] for i in rng.permutation(len(by_hand))[: number // 2]]
     chosen += list(islice(random_pairs(domain, rng), number - len(chosen)))
-    first = record(run, chosen[0].first).asked[:1]
+    first = [asked for asked in record(run, chosen[0].first).asked if asked.exact is not None][:1]
     if first and first[0].domain == domain:
         used = objective(first[0].statistic, domain)
         chosen.append(climb(used, max(chosen, key=used), domain, rng, steps=min(steps, 300)))
@@ -221,7 +221,8 @@ def _replayed_whole(name: str, setting: Setting, power: Power, alpha: float) -> 
 
 
 def _run_often(setting: Setting, power: Power, alpha: float) -> Finding:
-    first = record(setting.release, next(hand_made(setting.domain)).first).asked[0]
+    tape = record(setting.release, next(hand_made(setting.domain)).first)
+    first = next(asked for asked in tape.asked if asked.exact is not None)
     pair = max(hand_made(setting.domain), key=objective(first.statistic, setting.domain))
 
     def sample(rows: IntArray, times: int) -> list[object]:

@@ -157,12 +157,39 @@ def _unpaid(tape: Tape, claim: Claim) -> Iterator[str]:
         missing = [c for c in costs if budget.currency not in c.amounts]
         if missing or sum((c.amount(budget.currency) for c in costs), start=Fraction(0)) > budget.spent:
             yield f"{len(costs)} questions were answered, but their cost was not booked"
+    yield from _reused(tape)
     if tape.asked:
         shares = used_up(claim, [cost_of(asked) for asked in tape.asked])
         if not shares:
             yield "the questions have no proved cost in which the claim can be paid"
         elif min(shares.values()) > 1:
             yield f"all questions together cost {min(shares.values()):.4g} times what the claim allows"
+
+
+def _reused(tape: Tape) -> Iterator[str]:
+    """Yield which gates let pass more than was paid for, or were asked after something else was; and used samples."""
+    latest: int | None = None
+    passed = 0
+    for place, asked in enumerate(tape.asked):
+        if asked.threshold is None:
+            latest, passed = place, 0
+            continue
+        passed += int(asked.answer is not None and asked.answer[0])
+        if asked.gate != latest:
+            yield f"question {place + 1} ({asked.words}) is asked of a gate that should be closed"
+            return
+        if passed > getattr(asked.mechanism, "passes", 0):
+            yield f"question {place + 1} ({asked.words}) passes a gate that was not paid for so often"
+            return
+    sampled = [a for a in tape.asked if isinstance(a.statistic, Opening) and getattr(a.mechanism, "sample", None)]
+    distinct = {sample.tobytes() for sample in tape.samples}
+    many = all(math.comb(a.domain.rows, getattr(a.mechanism, "sample", 0)) > MANY for a in sampled)
+    if len(sampled) != len(tape.samples) or (many and len(distinct) < len(tape.samples)):
+        yield "a sample of rows is used for more than one gate"
+
+
+MANY = 10**12
+"""Possible samples, from which on two that are equal were not drawn afresh."""
 
 
 def used_up(claim: Claim, costs: Sequence[Cost]) -> dict[Currency, float]:

@@ -147,7 +147,7 @@ GATES: dict[type, tuple[AboveThreshold, ...]] = {
 
 def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object]]:
     """Return a sampler for the black box: a stream of numbers that a row moves up, then of numbers it moves down."""
-    numbers = [(Number((("a",),), 1), 1)] * 5 + [(Number((("a",),), 0), TWO.rows)] * gate.passes
+    numbers = [(Number((("a",),), 1), 1)] * 9 + [(Number((("a",),), 0), TWO.rows)] * gate.passes
     sensitivity = numbers[0][0].sensitivity(TWO)
     price = float(gate.cost(sensitivity).amount(Currency.PURE)) * 1.01
 
@@ -179,6 +179,7 @@ class Setting:
         words = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
         words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
+        words += ["sample"] if getattr(self.recipe, "sample", None) else []
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
         usual = type(self.recipe)()
         whole = [f.name for f in fields(self.recipe) if isinstance(getattr(usual, f.name), int)]
@@ -267,6 +268,9 @@ def settings(method: str) -> list[Setting]:
             found.append(Setting(method, recipe, FEW, epsilon, delta))
     found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
     usual = recipe_for(method, FEW)
+    if "sample" in {f.name for f in fields(usual)}:
+        part: dict[str, Any] = {"sample": 0.6}
+        found += [Setting(method, replace(usual, **part), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
     known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
     found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
     return found

@@ -50,6 +50,8 @@ class Asked:
     answer: IntArray | None
     threshold: int | None = None
     """Where a gate was asked for a number: its public threshold."""
+    gate: int | None = None
+    """The place at which the gate that is opened or asked was opened; None if there is none."""
 
     def same(self, other: Asked) -> bool:
         """Whether another question is the same, whatever its parts say of themselves."""
@@ -58,7 +60,7 @@ class Asked:
     @cached_property
     def form(self) -> object:
         """The question in plain form: the statistic, the mechanism, the domain, and what it costs."""
-        return plain((self.statistic, self.mechanism, self.domain, self.threshold, cost_of(self).amounts))
+        return plain((self.statistic, self.mechanism, self.domain, self.threshold, self.gate, cost_of(self).amounts))
 
     @property
     def words(self) -> str:
@@ -147,6 +149,8 @@ class _Watch:
 
     def __init__(self, tape: Tape, before: Tape | None) -> None:
         self.tape, self.before = tape, before
+        self.gates: dict[int, int] = {}
+        self.kept: list[Gate] = []
         self.real = {name: getattr(Room, name) for name in ("__init__", "_blurred", "_passes", "_chosen", "open")}
 
     def at(self, name: str) -> Callable[..., Any]:
@@ -178,11 +182,15 @@ class _Watch:
 
     def open(self, room: Room, mechanism: AboveThreshold, sensitivity: Sensitivity, *, purpose: str) -> Gate:
         gate: Gate = self.real["open"](room, mechanism, sensitivity, purpose=purpose)
-        self.tape.asked.append(Asked(Opening(sensitivity), mechanism, room.domain, room.budget, None, None))
+        place = self.gates[id(gate)] = len(self.tape.asked)
+        self.kept.append(gate)
+        now = Asked(Opening(sensitivity), mechanism, room.domain, room.budget, None, None, gate=place)
+        self.tape.asked.append(now)
         return gate
 
     def passes(self, room: Room, gate: Gate, statistic: Statistic, threshold: int) -> bool | None:
         now = Asked(statistic, gate._mechanism, gate.domain, room.budget, None, None, threshold)
+        now = replace(now, gate=self.gates.get(id(gate)))
         earlier, heard = self._earlier(now), _Heard(statistic)
         answer: bool | None = self.real["_passes"](room, gate, heard, threshold)
         if answer is not None and earlier is not None and earlier.answer is not None:
