@@ -55,7 +55,9 @@ def spent(discovery: Discovery) -> list[str]:
         groups.setdefault((s.mechanism, s.currency), []).append(s)
     lines = []
     for (mechanism, currency), same in groups.items():
-        what = same[0].statistic if len(same) == 1 else f"{len(same)} questions, such as {same[0].statistic}"
+        what = f"{len(same)} questions, such as {same[0].statistic}"
+        if len({s.statistic for s in same}) == 1:
+            what = same[0].statistic if len(same) == 1 else f"{len(same)} times {same[0].statistic}"
         lines.append(f"{what}; {mechanism}; {sum(s.amount for s in same):.6g} {currency}")
     if discovery.settings.get("stopped"):
         lines.append("All of it: the budget was used up before everything was asked, and pairs not yet judged stay.")
