@@ -19,6 +19,7 @@ from discreet.mechanisms.sparse import AboveThreshold, above_threshold_for
 from discreet.methods import PrivPC, SvtPC, TestName
 from discreet.oracles import Verdict
 from discreet.privacy.accounting import MAX_EPSILON, Currency, limit_of, sample_epsilon
+from discreet.privacy.budget import GRAINS
 from discreet.room import Gate, Room
 from discreet.search.pc import Progress, pc
 from discreet.settling import SHARE, settle
@@ -87,15 +88,26 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Round:
-    """What one removal of an edge may cost: pure epsilons of the sieve and, if there is one, of the examination.
+    """What one removal of an edge may cost: the gate that looks for it and, if there is one, the examination."""
 
-    ``sample`` is the number of rows that the sieve looks at; None for all.
-    """
+    sieve: AboveThreshold
+    examine: DiscreteLaplace | None
 
-    sieve: Fraction
-    examine: Fraction | None
-    sample: int | None
-    geometric: bool
+    def price(self, currency: Currency) -> Fraction:
+        """Return what a whole round costs at most, in a currency; charges are rounded up."""
+        costs = [self.sieve.cost(moved_by_steps()).amount(currency)]
+        if self.examine is not None:
+            costs.append(self.examine.cost(moved_by_steps()).amount(currency))
+        return sum(costs, start=Fraction(0)) + Fraction(len(costs), GRAINS)
+
+
+def round_for(sieve: Fraction, examine: Fraction | None, rows: int, sample: int | None = None) -> Round:
+    """Return the round with these pure epsilons, on all rows or, for the sieve, on a sample of so many of them."""
+    inside = sieve if sample is None else sample_epsilon(sieve, Fraction(sample, rows))
+    gate = above_threshold_for(inside, moved_by_steps(), geometric=True)
+    if sample is not None:
+        gate = replace(gate, sample=sample, rows=rows)
+    return Round(gate, None if examine is None else DiscreteLaplace(at_least(MOVED / examine)))
 
 
 class AskingOracle:
@@ -121,11 +133,11 @@ class AskingOracle:
         self._room = room
         self._test = test
         self._each = each
+        self._price = each.price(room.budget.currency)
         self._gate: Gate | None = None
         self.asked = 0
         self.rounds = 0
         self.exhausted = False
-        self.price = self._round_price()
 
     def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
         """Whether the table it takes is small enough to be counted."""
@@ -144,40 +156,18 @@ class AskingOracle:
         self.asked += 1
         independent = gate.passes(Opposite(statistic), -self._test.threshold(statistic, gate.domain))
         if independent and self._each.examine is not None:
-            independent = self._examined(statistic, self._each.examine)
+            released = self._room.release(statistic, self._each.examine)
+            independent = int(released.values[0]) <= self._test.threshold(statistic, self._room.domain)
         return Verdict(independent, -1.0 if independent else 1.0)
 
     def _opened(self) -> Gate:
         if self._gate is None or not self._gate.open:
-            budget = self._room.budget
-            if self.price > budget.left:
+            if self._price > self._room.budget.left:
                 self.exhausted = True
                 raise BudgetError("the budget does not cover another round")
-            self._gate = self._room.open(_gate(self._each, self._room.domain.rows), moved_by_steps(), purpose="sieve")
+            self._gate = self._room.open(self._each.sieve, moved_by_steps(), purpose="sieve")
             self.rounds += 1
         return self._gate
-
-    def _examined(self, statistic: Dependence, epsilon: Fraction) -> bool:
-        """Look at all rows, with noise of its own."""
-        released = self._room.release(statistic, DiscreteLaplace(at_least(MOVED / epsilon)))
-        return bool(int(released.values[0]) <= self._test.threshold(statistic, self._room.domain))
-
-    def _round_price(self) -> Fraction:
-        """Return what a whole round costs in the budget's currency."""
-        currency = self._room.budget.currency
-        price = _gate(self._each, self._room.domain.rows).cost(moved_by_steps()).amount(currency)
-        if self._each.examine is not None:
-            examine = DiscreteLaplace(at_least(MOVED / self._each.examine))
-            price += examine.cost(moved_by_steps()).amount(currency)
-        return price + Fraction(2, 1 << 100)  # charges are rounded up
-
-
-def _gate(each: Round, rows: int) -> AboveThreshold:
-    if each.sample is None:
-        return above_threshold_for(each.sieve, moved_by_steps(), geometric=each.geometric)
-    inside = sample_epsilon(each.sieve, Fraction(each.sample, rows))
-    gate = above_threshold_for(inside, moved_by_steps(), geometric=each.geometric)
-    return replace(gate, sample=each.sample, rows=rows)
 
 
 def split_round(currency: Currency, amount: Fraction, *, examined: bool) -> tuple[Fraction, Fraction | None]:
@@ -236,13 +226,13 @@ def round_of(recipe: SvtPC, currency: Currency, amount: Fraction, rows: int) -> 
     else:
         sieve, examine = split_round(currency, amount, examined=examined)
     sample = recipe.sample if isinstance(recipe, PrivPC) else None
-    return Round(sieve, examine, None if sample is None else max(1, round(sample * rows)), True)
+    return round_for(sieve, examine, rows, None if sample is None else max(1, round(sample * rows)))
 
 
 def _refuse_too_small(room: Room, each: Round, share: Fraction) -> None:
     """Refuse a budget that does not cover one round, and say which would."""
     budget = room.budget
-    price = AskingOracle(room, Criterion("total-variation", 0.5), each).price
+    price = each.price(budget.currency)
     if price <= budget.left * (1 - share):
         return
     wanted = price / (1 - share) + (budget.limit - budget.left)

@@ -21,9 +21,10 @@ import click
 
 from discreet._version import __version__
 from discreet.cli_audit import audit
+from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
-from discreet.errors import DiscreetError, DoubtWarning, InputError
+from discreet.errors import DiscreetError, DoubtWarning
 
 if TYPE_CHECKING:
     from discreet.discovery import Discovery
@@ -219,6 +220,7 @@ def discover(
 
 main.add_command(experiment)
 main.add_command(audit)
+main.add_command(domain)
 main.add_command(explain)
 
 
@@ -242,69 +244,6 @@ def synthesize(release: str, rows: int, seed: int | None, out: Path | None) -> N
             click.echo(block.encode(), nl=False)
     except BrokenPipeError:  # who reads has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@main.group()
-def domain() -> None:
-    """Write and check the public domain of a table."""
-
-
-@domain.command()
-@click.argument("data")
-def draft(data: str) -> None:
-    """Write a draft domain of DATA to stdout, for the custodian to edit. It looks at the data."""
-    from discreet.drafting import draft_yaml
-    from discreet.tables.source import open_source
-
-    text = draft_yaml(open_source(data))
-    click.echo(
-        "This draft was made by LOOKING AT THE DATA. It is not public until you have judged every line.", err=True
-    )
-    click.echo(text, nl=False)
-
-
-@domain.command()
-@click.argument("data")
-@click.option("--domain", "domain_file", required=True, help="Domain file (YAML).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout instead of words on stderr.")
-def check(data: str, domain_file: str, as_json: bool) -> None:
-    """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
-    from discreet.domain import Domain
-    from discreet.tables.source import open_source
-
-    declared = Domain.from_yaml(Path(domain_file))
-    source = open_source(data, declared)
-    problems: list[dict[str, Any]] = [{"column": c, "problem": "absent"} for c in declared if c not in source.kinds]
-    if source.rows != declared.rows:
-        problems.append({"column": None, "problem": "rows", "declared": declared.rows, "found": source.rows})
-    present = {c: declared[c] for c in declared if c in source.kinds}
-    for misfit in source.misfits(Domain(present, rows=declared.rows)) if present else []:
-        problems += [
-            {"column": misfit.column, "problem": kind, "values": number}
-            for kind, number in (("missing", misfit.missing), ("foreign", misfit.foreign))
-            if number
-        ]
-    extra = [name for name in source.kinds if name not in declared.columns]
-    if as_json:
-        click.echo(json.dumps({"schema": 1, "fits": not problems, "problems": problems, "ignored": extra}))
-    else:
-        _tell_check(problems, extra)
-    if problems:
-        sys.exit(InputError.exit_code)
-
-
-def _tell_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
-    words = {
-        "absent": "column {column!r}: declared, but not in the data",
-        "rows": "rows: the domain declares {declared}, the data have {found}",
-        "missing": "column {column!r}: {values} missing values without a place (declare `missing:`)",
-        "foreign": "column {column!r}: {values} values outside the declaration without a place (declare `other:`)",
-    }
-    for problem in problems:
-        click.echo(words[problem["problem"]].format(**problem), err=True)
-    if extra:
-        click.echo(f"ignored, because not declared: {', '.join(extra)}", err=True)
-    click.echo("The data do not fit the domain." if problems else "The data fit the domain.", err=True)
 
 
 @contextmanager

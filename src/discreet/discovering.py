@@ -75,7 +75,9 @@ def discover(
     recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
     budget = budget_for(recipe, epsilon, delta)
-    plan(domain.widest(), knowledge, budget.currency)
+    if isinstance(recipe, Marginals):
+        plan(domain.widest(), knowledge, budget.currency)
+    knowledge.check(domain)
     _tell(progress, "reading and encoding the table")
     room = Room(load(data, domain), domain, budget)
     return discover_in(room, recipe, knowledge=knowledge, progress=progress)

@@ -243,6 +243,8 @@ def audit(
 
     ``alpha`` is for all pairs together; the first refutation ends the audit.
     """
+    if not pairs:
+        raise SettingError("black box: no pairs of neighbours")
     runs, best = 0, 0.0
     for pair in pairs:
         bound = bound_below(sample, pair.first, pair.second, claim, alpha=alpha / len(pairs), most_runs=most_runs)

@@ -66,6 +66,8 @@ def audit_statistic(name: str, statistic: Statistic, domain: Domain, pairs: Iter
         if used > 1:
             words = f"changes by {used:.4g} times the declared sensitivity; {evidence}"
             return Finding(name, "replay", "sensitivity (as a share)", 1.0, used, runs, True, words)
+    if not runs:
+        raise SettingError("replay: no pairs")
     return Finding(name, "replay", "sensitivity (as a share)", 1.0, best, runs, False, evidence)
 
 

@@ -117,7 +117,7 @@ def amplified(epsilon: Fraction, share: Fraction) -> Fraction:
     """
     if not 0 < share <= 1 or epsilon < 0:
         raise SettingError("sample: a share above 0 and at most 1")
-    if share == 1:
+    if share == 1 or epsilon > MAX_RANGE:
         return epsilon
     with ctx.workprec(PRECISION):
         e, w = (arb(f.numerator) / arb(f.denominator) for f in (epsilon, share))
@@ -127,12 +127,9 @@ def amplified(epsilon: Fraction, share: Fraction) -> Fraction:
 
 def sample_epsilon(epsilon: Fraction, share: Fraction) -> Fraction:
     """Return an epsilon on a sample of that share which costs at most ``epsilon``, as large as can be certified."""
-    low, high = epsilon, epsilon
+    low, high = epsilon, 2 * epsilon
     while amplified(high, share) <= epsilon:
-        if amplified(2 * high, share) > epsilon:
-            break
-        high = 2 * high
-    high = 2 * high
+        low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if amplified(middle, share) <= epsilon else (low, middle)

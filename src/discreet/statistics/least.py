@@ -77,6 +77,10 @@ class Opposite:
     Guarantee
     ---------
     Substituting one row changes the value by at most 1001 steps, as it does the other's.
+
+    Proof
+    -----
+    ``least.md``.
     """
 
     of: Dependence
