@@ -25,7 +25,7 @@ from discreet.audit.running import STATE, Task, as_table, run, tasks
 from discreet.audit.subjects import FEW, GATES, MECHANISMS, ORACLES, STATISTICS, methods, settings, variants
 from discreet.audit.tape import record
 from discreet.cli import main
-from discreet.errors import SettingError
+from discreet.errors import OutputError, SettingError
 from discreet.methods import METHODS
 from discreet.recipes import Marginals, SearchName
 
@@ -182,6 +182,14 @@ def test_what_is_done_is_not_done_again(tmp_path):
     assert again == first
     assert said[0] == f"{len(lines) - 1} of {len(lines)} audits were done before by the same code"
     assert len(said) == 2
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    said = []
+    with pytest.raises(OutputError, match="cannot be written"):
+        run(some(), folder=tmp_path / "file", progress=said.append)
+    assert not said
 
 
 def test_other_code_is_audited_anew(tmp_path):

@@ -136,6 +136,8 @@ def run(
     planned: Sequence[Task], *, jobs: int = 1, folder: Path | None = None, progress: Callable[[str], None]
 ) -> Report:
     """Run audits; with a folder, skip those that are done there already by the same code, and write down each."""
+    if folder is not None:
+        _prepare(folder)
     done = dict(_remembered(folder)) if folder is not None else {}
     left = [task for task in planned if _key(task) not in done]
     if len(left) < len(planned):
@@ -151,10 +153,18 @@ def run(
     return Report(*map(tuple, groups.values()))
 
 
+def _prepare(folder: Path) -> None:
+    """Make the folder, and refuse it before anything is run if nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / STATE).touch()
+    except OSError as error:
+        raise OutputError(f"{str(folder)!r} cannot be written ({type(error).__name__})") from None
+
+
 def _remember(folder: Path, task: Task, finding: Finding) -> None:
     line = json.dumps({"key": _key(task), "finding": asdict(finding)})
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with (folder / STATE).open("a", encoding="utf-8") as file:
             file.write(line + "\n")
     except OSError as error:
@@ -166,7 +176,7 @@ def _remembered(folder: Path) -> Iterator[tuple[str, Finding]]:
     if not path.is_file():
         return
     text = path.read_text(encoding="utf-8", errors="replace")
-    if not text.endswith("\n"):  # the last line was cut off
+    if text and not text.endswith("\n"):  # the last line was cut off
         path.write_text(text.rpartition("\n")[0] + "\n" if "\n" in text else "", encoding="utf-8")
     for line in text.splitlines():
         try:
