@@ -12,7 +12,7 @@ from scipy.stats import hypergeom
 
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit.broken import Broken, Measured, Sampled
-from discreet.audit.broken.making import GRID, OnGrid, domain_of, moving, pair
+from discreet.audit.broken.making import GRID, Whole, domain_of, moving, on_grid, pair
 from discreet.audit.claims import Claim
 from discreet.domain import Domain
 from discreet.privacy.accounting import Currency
@@ -100,9 +100,9 @@ def _fitted(strength: float) -> Callable[[IntArray], float]:
     return value
 
 
-def ridge(strength: float, claimed: float) -> OnGrid:
+def ridge(strength: float, claimed: float) -> Whole:
     """Return the fitted value with the sensitivity that is claimed for it."""
-    return OnGrid("fitted value", ("x", "y"), _fitted(strength), claimed)
+    return on_grid("fitted value", ("x", "y"), _fitted(strength), claimed)
 
 
 def _residual_hsic(bandwidth: float) -> Callable[[IntArray], float]:
@@ -197,7 +197,7 @@ KERNELS: tuple[Broken, ...] = (
         "planted",
         "replay",
         Measured(
-            OnGrid("HSIC, median width", ("x", "y"), _median_bandwidth, math.sqrt(6) / 399),
+            on_grid("HSIC, median width", ("x", "y"), _median_bandwidth, math.sqrt(6) / 399),
             domain_of(400, x=3, y=2),
             (pair({(0, 0): 105, (1, 1): 105, (2, 0): 94, (2, 1): 95}, (2, 1), (1, 1)),),
         ),
@@ -208,7 +208,7 @@ KERNELS: tuple[Broken, ...] = (
         f"{PCD}, equation 3",
         "replay",
         Measured(
-            OnGrid("HSIC of residuals", ("x", "y"), _residual_hsic(1.0), 512 / (MANY - 1) ** 2),
+            on_grid("HSIC of residuals", ("x", "y"), _residual_hsic(1.0), 512 / (MANY - 1) ** 2),
             SQUARE,
             (pair({(0, 0): 667, (1, 1): 332}, (1, 1), (0, 1)),),
         ),

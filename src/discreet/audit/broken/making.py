@@ -35,25 +35,6 @@ def domain_of(rows: int, **sizes: int) -> Domain:
 
 
 @dataclass(frozen=True)
-class OnGrid:
-    """A real function of one contingency table, rounded to the grid, with the sensitivity that is claimed for it."""
-
-    name: str
-    columns: tuple[str, ...]
-    value: Callable[[IntArray], float]
-    claimed: float
-
-    def sensitivity(self, domain: Domain) -> Sensitivity:
-        """Return what is claimed, in steps of the grid, rounding included."""
-        return moving(math.ceil(self.claimed * GRID) + 1)
-
-    def evaluate(self, table: Table) -> IntArray:
-        """Return the nearest step of the grid."""
-        (counted,) = table.counts([self.columns])
-        return np.array([round(GRID * self.value(counted))], dtype=np.int64)
-
-
-@dataclass(frozen=True)
 class Whole:
     """Whole-number functions of one contingency table, with the sensitivity that is claimed for them."""
 
@@ -75,3 +56,15 @@ class Whole:
 def moving(step: Fraction | int) -> Sensitivity:
     """Return the sensitivity of one number that moves by a step at most."""
     return Sensitivity(l1=Fraction(step), l2_squared=Fraction(step) ** 2, largest=Fraction(step))
+
+
+def on_grid(name: str, columns: tuple[str, ...], value: Callable[[IntArray], float], claimed: float) -> Whole:
+    """Return a real function of one contingency table, rounded to the grid, with its claimed sensitivity.
+
+    The latter is counted in steps of the grid, rounding included.
+    """
+
+    def steps(counted: IntArray) -> IntArray:
+        return np.array([round(GRID * value(counted))], dtype=np.int64)
+
+    return Whole(name, columns, steps, moving(math.ceil(claimed * GRID) + 1))

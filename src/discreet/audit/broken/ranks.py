@@ -11,7 +11,7 @@ import numpy as np
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit import Neighbours
 from discreet.audit.broken import Broken, Measured, Sampled
-from discreet.audit.broken.making import OnGrid, Whole, domain_of, moving, pair
+from discreet.audit.broken.making import Whole, domain_of, moving, on_grid, pair
 from discreet.audit.claims import Claim
 from discreet.domain import Domain
 from discreet.privacy.accounting import Currency
@@ -126,9 +126,9 @@ def removes(*, total: bool) -> Callable[[IntArray, np.random.Generator], bool]:
     return run
 
 
-def kendall(name: str, domain: Domain, claimed: float, *, drop: bool = False) -> OnGrid:
+def kendall(name: str, domain: Domain, claimed: float, *, drop: bool = False) -> Whole:
     """Return stratified Kendall with a claimed constant over the root of the rows."""
-    return OnGrid(name, ("x", "y", "z"), stratified(drop=drop), claimed / math.sqrt(domain.rows))
+    return on_grid(name, ("x", "y", "z"), stratified(drop=drop), claimed / math.sqrt(domain.rows))
 
 
 CONSTANT = domain_of(64, x=17, y=17, z=2)
@@ -142,9 +142,7 @@ WRAPPED = pair({(0, 0): 176, (0, 1): 68, (1, 1): 3}, (0, 0), (0, 1))
 INFORMED = pair({(1, 0, 0): 10, (0, 1, 0): 10, (0, 0, 1): 19}, (1, 1, 0), (1, 1, 1))
 
 
-def _measured(
-    name: str, wrong: str, origin: str, statistic: OnGrid | Whole, domain: Domain, *shown: Neighbours
-) -> Broken:
+def _measured(name: str, wrong: str, origin: str, statistic: Whole, domain: Domain, *shown: Neighbours) -> Broken:
     return Broken(name, wrong, origin, "replay", Measured(statistic, domain, shown))
 
 
@@ -177,7 +175,7 @@ RANKS: tuple[Broken, ...] = (
         "kendall-tau-b",
         "dividing by what ties leave has no small sensitivity",
         f"planted, with the constant of {KUSNER}",
-        OnGrid("Kendall's tau-b", ("x", "y"), _tau_b, 4 / 100),
+        on_grid("Kendall's tau-b", ("x", "y"), _tau_b, 4 / 100),
         TWO,
         LONE,
     ),
@@ -185,7 +183,7 @@ RANKS: tuple[Broken, ...] = (
         "spearman-with-ties",
         "dividing by what ties leave has no small sensitivity",
         f"planted, with the constant of {KUSNER}",
-        OnGrid("correlation of ranks", ("x", "y"), _spearman, 30 / 100),
+        on_grid("correlation of ranks", ("x", "y"), _spearman, 30 / 100),
         TWO,
         LONE,
     ),
@@ -193,7 +191,7 @@ RANKS: tuple[Broken, ...] = (
         "kendall-ties-overflow",
         "a product of tie counts does not fit its integer and turns negative",
         f"{PRIV_PC}, code",
-        OnGrid("Kendall with a variance for ties", ("x", "y"), _ties_wrapped, 6 / math.sqrt(248)),
+        on_grid("Kendall with a variance for ties", ("x", "y"), _ties_wrapped, 6 / math.sqrt(248)),
         TWO.with_rows(248),
         WRAPPED,
     ),
@@ -201,7 +199,7 @@ RANKS: tuple[Broken, ...] = (
         "information-binary-constant",
         "the smaller constant for binary columns does not hold given a third column",
         "planted",
-        OnGrid("conditional mutual information", ("x", "y", "z"), information, gain(40)),
+        on_grid("conditional mutual information", ("x", "y", "z"), information, gain(40)),
         domain_of(40, x=2, y=2, z=2),
         INFORMED,
     ),

@@ -23,7 +23,7 @@ from discreet.audit.broken.kernels import (
     ridge,
     root_hsic,
 )
-from discreet.audit.broken.making import OnGrid, Whole, domain_of, moving, pair
+from discreet.audit.broken.making import Whole, domain_of, moving, on_grid, pair
 from discreet.audit.broken.methods import (
     AGE_PAIR,
     AGES,
@@ -132,8 +132,8 @@ _MU = Claim(Currency.GDP, 0.25)
 _CLIPPED = Whole("sum of clipped ages", ("age",), lambda t: np.array([t @ np.minimum(np.arange(100), 20)]), moving(20))
 _TENS = Whole("tens", ("x", "y"), lambda counted: (counted[1].sum(keepdims=True) + 5) // 10, moving(1))
 _FARTHEST = Whole("largest signed distance", ("x", "y", "z"), farthest, moving(1))
-_HSIC = OnGrid("root of HSIC", ("x", "y"), root_hsic, math.sqrt(6) * 999 / 1000**2)
-_INFORMATION = OnGrid("conditional mutual information", ("x", "y", "z"), information, 2 * gain((ROWS + 1) / 2))
+_HSIC = on_grid("root of HSIC", ("x", "y"), root_hsic, math.sqrt(6) * 999 / 1000**2)
+_INFORMATION = on_grid("conditional mutual information", ("x", "y", "z"), information, 2 * gain((ROWS + 1) / 2))
 _RIDGE = ridge(PENALTY, 4 * (1 + 0.4593 / math.sqrt(PENALTY)) / (100 * PENALTY))
 _NONE_CONSTANT = pair({(0, 0): 200, (0, 1): 199}, (0, 0), (1, 0))
 
@@ -188,8 +188,8 @@ SOUND: tuple[Broken, ...] = (
         "replay",
         Measured(kendall("stratified Kendall", CONSTANT, _strata(CONSTANT.rows)), CONSTANT, (DROPPED,)),
     ),
-    _of("kendall-tau-b", "tau-a", "replay", Measured(OnGrid("tau", ("x", "y"), _tau_a, 4 / 100), TWO, (LONE,))),
-    _of("spearman-with-ties", "rho-a", "replay", Measured(OnGrid("rho", ("x", "y"), _rho_a, 6 / 101), TWO, (LONE,))),
+    _of("kendall-tau-b", "tau-a", "replay", Measured(on_grid("tau", ("x", "y"), _tau_a, 4 / 100), TWO, (LONE,))),
+    _of("spearman-with-ties", "rho-a", "replay", Measured(on_grid("rho", ("x", "y"), _rho_a, 6 / 101), TWO, (LONE,))),
     _of(
         "information-binary-constant",
         "information",
