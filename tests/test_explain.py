@@ -136,7 +136,9 @@ def test_the_text_says_the_numbers():
     result = run("--epsilon", 1, "--rows", 100_000)
     assert result.exit_code == 0
     for words in ("2.72 times", "1.9%", "2.8%", "mu = 0.2367", "54.8%", "do(your row = anything)", "--correlation"):
-        assert words in result.stdout
+        assert words in " ".join(result.stdout.split())
+    assert "right in at most 73.2% of cases" in " ".join(result.stdout.split())  # whatever the method
+    assert "for the usual method, `marginals`" in " ".join(result.stdout.split())
     assert "0.1 of 100,000" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.splitlines())) <= WIDTH
     pure = run("--epsilon", 1, "--delta", 0, "--correlation", 0.9).stdout

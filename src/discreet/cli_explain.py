@@ -54,7 +54,18 @@ def explanation(promise: Promise, rows: int | None = None, like: Alike | None = 
         "What is not promised": [*_others(promise, like), *_more(promise)],
     }
     title = f"What epsilon {promise.epsilon:g} and delta {promise.delta:g} promise, and what they do not"
+    if promise.mu is not None:
+        title += "\n\n" + _fold(_for_whom(promise))
     return "\n\n".join([title, *(f"{head}\n" + "\n\n".join(text) for head, text in sections.items() if text)])
+
+
+def _for_whom(promise: Promise) -> str:
+    return (
+        "Numbers are for the usual method, `marginals`, whose noise is Gaussian and keeps more than epsilon and delta "
+        "say. `svt-pc` and `priv-pc` keep epsilon and delta, and nothing beyond: for them the last column of the first "
+        f"table holds, a best guess between two rows is right in at most {_percent(promise.guess_by_definition)} of "
+        "cases; the table of beliefs, the epsilons for several rows and the guesses for rows alike do not hold for them."
+    )
 
 
 def _effect(promise: Promise) -> list[str]:
@@ -78,8 +89,8 @@ def _effect(promise: Promise) -> list[str]:
     for line, p in zip(lines[1:], _chances(), strict=True):
         line.append(_percent(promise.chance(p)))
     note = (
-        f"The noise of this program keeps more than epsilon and delta say, namely the curve of Gaussian differential "
-        f"privacy with mu = {promise.mu:.4g}: that is the second column."
+        f"What the noise of `marginals` keeps is the curve of Gaussian differential privacy with "
+        f"mu = {promise.mu:.4g}: that is the second column."
     )
     return [told[0], _fold("The chance of anything:") + "\n" + _table(lines), _fold(note)]
 

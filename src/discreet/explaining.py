@@ -43,7 +43,7 @@ class Promise:
 
     @cached_property
     def mu(self) -> float | None:
-        """The noise that is really used, as mu of Gaussian differential privacy; None where it is Laplace noise."""
+        """The noise of `marginals`, as mu of Gaussian differential privacy; None where it is Laplace noise."""
         return mu_of(self.epsilon, self.delta) if self.delta else None
 
     @property
@@ -56,8 +56,13 @@ class Promise:
         return min(self.factor * other + self.delta, 1 - math.exp(-self.epsilon) * (1 - other - self.delta), 1.0)
 
     def chance_here(self, other: float) -> float:
-        """Return the same for the noise that is really used, whose curve is lower."""
+        """Return the same for the noise of `marginals`, whose curve is lower."""
         return self.chance(other) if self.mu is None else min(self.chance(other), float(ndtr(ndtri(other) + self.mu)))
+
+    @property
+    def guess_by_definition(self) -> float:
+        """How often at most the best guess is right by epsilon and delta alone, whatever the method."""
+        return 1 - (1 - self.delta) / (1 + self.factor)
 
     @property
     def guess(self) -> float:
@@ -176,12 +181,14 @@ def numbers(promise: Promise, rows: int | None = None, like: Alike | None = None
         "epsilon": promise.epsilon,
         "delta": promise.delta,
         "rows": rows,
+        "method": "marginals",
         "mu": promise.mu,
         "factor": promise.factor if math.isfinite(promise.factor) else None,
         "chances": [
             {"other": p, "yours_at_most": promise.chance_here(p), "by_definition": promise.chance(p)} for p in CHANCES
         ],
         "best_guess": promise.guess,
+        "best_guess_by_definition": promise.guess_by_definition,
         "beliefs": [{"before": p, "after_at_most": promise.belief(p)} for p in CHANCES],
         "beliefs_exceeded_at_most": promise.delta,
         "groups": [{"rows": k, "epsilon": promise.group(k)} for k in GROUPS],
