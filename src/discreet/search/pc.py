@@ -64,6 +64,11 @@ def pc(
     depend on the order of ``nodes``.
     """
     skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress)
+    return from_skeleton(skeleton, oracle, knowledge=knowledge)
+
+
+def from_skeleton(skeleton: Skeleton, oracle: Oracle | None = None, *, knowledge: Knowledge = NOTHING_KNOWN) -> Graph:
+    """Return the CPDAG of a skeleton. Without an oracle that may be asked freely, separating sets alone decide."""
     skeleton = replace(skeleton, pairs=break_circles(skeleton.pairs, knowledge))
     claims, unclear = judge_triples(skeleton, oracle)
     return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear, unasked=skeleton.unasked)
@@ -161,7 +166,7 @@ def _rank(separation: Separation) -> tuple[bool, float, list[str]]:
     return (not separation.verdict.independent, separation.verdict.evidence, sorted(separation.given))
 
 
-def judge_triples(skeleton: Skeleton, oracle: Oracle) -> tuple[list[Claim], frozenset[Triple]]:
+def judge_triples(skeleton: Skeleton, oracle: Oracle | None) -> tuple[list[Claim], frozenset[Triple]]:
     """Say of every unshielded triple x - z - y whether z is a common effect (a claim), is none, or is unclear.
 
     A z that separates x and y is none. Any other is one by the textbook. Where asking is free it is also looked at how
@@ -190,13 +195,13 @@ def _between(pair: Pair, around: dict[str, set[str]]) -> set[str]:
     return around[x] & around[y]
 
 
-def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle) -> float:
+def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle | None) -> float:
     """Return the evidence for dependence that conditioning on z adds.
 
     Where that cannot be asked because the set is too large, z is a common effect as clearly as the pair is separated
     without it, unless z in place of another member separates the pair as well: then nothing is known.
     """
-    if not oracle.free:
+    if oracle is None or not oracle.free:
         return math.inf
     wider = separation.given | {z}
     if oracle.answers(x, y, wider):
