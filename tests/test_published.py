@@ -227,7 +227,7 @@ def drop_all_that_separate(tests, names, alpha=0.1):
             near = sorted(around[node])
             for other in near:
                 sets = map(frozenset, combinations([z for z in near if z != other], order))
-                if any(tests.p_value(node, other, s) > alpha for s in sets):
+                if max((tests.p_value(node, other, s) for s in sets), default=0) > alpha:
                     around[node].remove(other)
                     around[other].remove(node)
     return {frozenset((a, b)) for a in names for b in around[a]}

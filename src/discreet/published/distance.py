@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from heapq import heapify, heapreplace
 from math import prod
 
 import numpy as np
 from scipy.special import chdtrc, chdtri
 
-from discreet.arrays import FloatArray, IntArray
+from discreet.arrays import IntArray
 from discreet.oracles.exact import ExactCounts, g_statistic
 from discreet.sealed import Sealed
 
@@ -92,74 +93,82 @@ def distance(strata: IntArray, limit: float, *, block: int | None = None) -> int
     table = _Deleting(strata[strata.any(axis=(1, 2))], limit)
     most = int(strata.sum()) - 1
     while table.deleted < most:
-        place = table.steepest()
-        size = min(block or max(1, table.rows_at(place) // FINE), table.rows_at(place), most - table.deleted)
-        while size and table.would_cross(place, size):
+        rows = table.rows_at_steepest()
+        size = min(block or max(1, rows // FINE), rows, most - table.deleted)
+        while size and table.would_cross(size):
             size //= 2
         if not size:
             break
-        table.delete(place, size)
+        table.delete(size)
     return table.deleted
 
 
-Place = tuple[int, int, int]
-
-
 class _Deleting:
-    """Tables that lose rows, with what the next loss of one row would change in every cell."""
+    """Tables that lose rows from the cell whose loss of one row moves G^2 most towards a limit.
+
+    A heap holds that cell of every stratum. Only the stratum on top of it ever changes.
+    """
 
     def __init__(self, strata: IntArray, limit: float) -> None:
-        self._cells = strata.copy()
-        self._down, self._across = strata.sum(axis=2), strata.sum(axis=1)
-        self._total = self._down.sum(axis=1)
-        self._gains = _gains(int(self._total.max(initial=0)))
+        down, across = strata.sum(axis=2), strata.sum(axis=1)
+        total = down.sum(axis=1)
         self._limit = limit
         self._value = g_statistic(strata)[0]
         self._upwards = self._value < limit
-        towards = [self._towards(k) for k in range(len(strata))]
-        self._best = np.array([t.max() for t in towards])
-        self._where = [int(t.argmax()) for t in towards]
+        self._cells: list[list[int]] = strata.reshape(len(strata), -1).tolist()
+        self._down: list[list[int]] = down.tolist()
+        self._across: list[list[int]] = across.tolist()
+        self._total: list[int] = total.tolist()
+        self._gains = _gains(int(total.max(initial=0)).bit_length())
+        self._heap = [(*self._best(k), k) for k in range(len(strata))]
+        heapify(self._heap)
         self.deleted = 0
 
-    def steepest(self) -> Place:
-        """Return the cell whose loss of a row moves the value most towards the limit."""
-        k = int(self._best.argmax())
-        return k, *divmod(self._where[k], self._cells.shape[2])
+    def rows_at_steepest(self) -> int:
+        """Return the rows in the cell that loses some next."""
+        _, cell, k = self._heap[0]
+        return self._cells[k][cell]
 
-    def rows_at(self, place: Place) -> int:
-        """Return the rows in a cell."""
-        return int(self._cells[place])
-
-    def would_cross(self, place: Place, size: int) -> bool:
-        """Whether the value crosses the limit if a cell loses so many rows."""
-        value = self._value + self._change(place, size)
+    def would_cross(self, size: int) -> bool:
+        """Whether the value crosses the limit if that cell loses so many rows."""
+        value = self._value + self._change(size)
         return value >= self._limit if self._upwards else value < self._limit
 
-    def delete(self, place: Place, size: int) -> None:
-        """Delete rows from a cell."""
-        k, i, j = place
-        self._value += self._change(place, size)
-        self._cells[place] -= size
-        self._down[k, i] -= size
-        self._across[k, j] -= size
+    def delete(self, size: int) -> None:
+        """Delete rows from that cell."""
+        self._value += self._change(size)
+        _, cell, k = self._heap[0]
+        i, j = divmod(cell, len(self._across[k]))
+        self._cells[k][cell] -= size
+        self._down[k][i] -= size
+        self._across[k][j] -= size
         self._total[k] -= size
-        towards = self._towards(k)
-        self._where[k] = place_of_best = int(towards.argmax())
-        self._best[k] = towards[place_of_best]
+        heapreplace(self._heap, (*self._best(k), k))
         self.deleted += size
 
-    def _change(self, place: Place, size: int) -> float:
-        k, i, j = place
-        cell, down, across, total = self._cells[place], self._down[k, i], self._across[k, j], self._total[k]
-        return 2 * (_lost(down, size) + _lost(across, size) - _lost(cell, size) - _lost(total, size))
+    def _change(self, size: int) -> float:
+        _, cell, k = self._heap[0]
+        i, j = divmod(cell, len(self._across[k]))
+        margins = _lost(self._down[k][i], size) + _lost(self._across[k][j], size)
+        return 2 * (margins - _lost(self._cells[k][cell], size) - _lost(self._total[k], size))
 
-    def _towards(self, k: int) -> FloatArray:
-        """Return how far towards the limit the loss of one row would move the value; minus infinity without rows."""
+    def _best(self, k: int) -> tuple[float, int]:
+        """Return a stratum's steepest cell, and how far its loss of one row moves half the value away from the limit.
+
+        Infinitely far if there are no rows.
+        """
         gains, cells = self._gains, self._cells[k]
-        margins = gains[self._down[k]][:, None] + gains[self._across[k]]
-        change = margins - gains[cells] - gains[self._total[k]]
-        towards: FloatArray = np.where(cells > 0, change if self._upwards else -change, -np.inf).ravel()
-        return towards
+        sign = -1 if self._upwards else 1
+        least, place, cell = math.inf, 0, 0
+        for down in self._down[k]:
+            rest = gains[down] - gains[self._total[k]]
+            for across in self._across[k]:
+                if cells[cell]:
+                    away = sign * (rest + gains[across] - gains[cells[cell]])
+                    if away < least:
+                        least, place = away, cell
+                cell += 1
+        return least, place
 
 
 def _lost(rows: int, size: int) -> float:
@@ -169,9 +178,8 @@ def _lost(rows: int, size: int) -> float:
 
 
 @cache
-def _gains(rows: int) -> FloatArray:
-    """Return t log t - (t - 1) log(t - 1) for t from 0 to a number of rows."""
-    t = np.arange(rows + 1, dtype=np.float64)
-    information = t * np.log(np.maximum(t, 1))
-    gains: FloatArray = np.diff(information, prepend=0.0)
+def _gains(bits: int) -> list[float]:
+    """Return t log t - (t - 1) log(t - 1) for t from 0 to all numbers of so many bits."""
+    t = np.arange(1 << bits, dtype=np.float64)
+    gains: list[float] = np.diff(t * np.log(np.maximum(t, 1)), prepend=0.0).tolist()
     return gains
