@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from fractions import Fraction
@@ -18,7 +19,9 @@ from discreet.asking import AskingOracle, Criterion, round_for
 from discreet.audit import table_of
 from discreet.audit.broken.making import domain_of
 from discreet.audit.broken.reproduced import REPRODUCED
+from discreet.audit.layers import PUBLISHED
 from discreet.audit.register import QUICK, broken_cases, levels_of
+from discreet.audit.source import project_trees
 from discreet.cli import main
 from discreet.errors import SettingError, TableError
 from discreet.oracles import Verdict
@@ -36,6 +39,12 @@ from discreet.search.pc import find_skeleton, pc
 from discreet.statistics.dependence import MOVED
 from discreet.statistics.ranks import StratifiedKendall, StratifiedKendallDet
 from discreet.tables.memory import MemoryTable
+
+
+def test_every_module_says_first_what_it_is():
+    modules = {name: tree for name, tree in project_trees().items() if name.startswith("discreet.published")}
+    assert modules.keys() == PUBLISHED
+    assert all(ast.get_docstring(tree).startswith("NOT PRIVATE") for tree in modules.values())
 
 
 def drawn(name, rows, seed=0):
