@@ -20,7 +20,7 @@ from discreet.opening import Opened, check_room, open_up, refuse_too_small, shar
 from discreet.oracles import Verdict
 from discreet.privacy.budget import GRAINS
 from discreet.room import Room
-from discreet.search.pc import Progress, Separation, Skeleton, from_skeleton
+from discreet.search.pc import Progress, Separation, Skeleton, orient_skeleton
 from discreet.statistics.dependence import MOVED, moved_by_steps
 from discreet.statistics.margins import HowMany, Margin, Separators
 
@@ -56,7 +56,7 @@ def drop_in(
     dropper = _Dropper(open_up(room, recipe, knowledge, progress), mechanism)
     skeleton = dropper.skeleton(pairs, recipe.max_order, progress)
     counted = {"tests": dropper.tests, "rounds": dropper.choices, "stopped": dropper.stopped}
-    return dropper.opened.discovery(from_skeleton(skeleton, knowledge=knowledge), counted)
+    return dropper.opened.discovery(orient_skeleton(skeleton, None, knowledge), counted)
 
 
 def _price(mechanism: Selection, room: Room) -> Fraction:

@@ -203,9 +203,7 @@ class _Keeper:
     def _parts(self, pairs: Iterable[Pair], sets: Sets) -> tuple[Margin, ...]:
         return tuple(self._test.margin(min(pair), max(pair), sets[pair], self._room.domain) for pair in pairs)
 
-    def _sets(
-        self, pairs: Iterable[Pair], around: Mapping[str, set[str]], order: int
-    ) -> dict[Pair, list[frozenset[str]]]:
+    def _sets(self, pairs: Iterable[Pair], around: Mapping[str, set[str]], order: int) -> Sets:
         """Return what may be given for each pair: sets of possible causes of one of its columns, near that column."""
         near = {
             pair: [[z for z in sorted(around[n] - pair) if self._knowledge.allows(z, n)] for n in sorted(pair)]

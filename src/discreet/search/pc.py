@@ -57,18 +57,19 @@ def pc(
     knowledge: Knowledge = NOTHING_KNOWN,
     max_order: int | None = None,
     progress: Progress | None = None,
+    stable: bool = True,
 ) -> Graph:
     """Return the CPDAG that an oracle's answers speak for.
 
     The result always has a consistent extension to a directed acyclic graph, keeps to ``knowledge``, and does not
-    depend on the order of ``nodes``.
+    depend on the order of ``nodes``. With ``stable=False`` it depends on their names; see ``find_skeleton``.
     """
-    skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress)
-    return from_skeleton(skeleton, oracle, knowledge=knowledge)
+    skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress, stable=stable)
+    return orient_skeleton(skeleton, oracle, knowledge)
 
 
-def from_skeleton(skeleton: Skeleton, oracle: Oracle | None = None, *, knowledge: Knowledge = NOTHING_KNOWN) -> Graph:
-    """Return the CPDAG of a skeleton. Without an oracle that may be asked freely, separating sets alone decide."""
+def orient_skeleton(skeleton: Skeleton, oracle: Oracle | None, knowledge: Knowledge = NOTHING_KNOWN) -> Graph:
+    """Return the CPDAG of a skeleton: its triples are judged, then oriented. Without an oracle, by the textbook."""
     skeleton = replace(skeleton, pairs=break_circles(skeleton.pairs, knowledge))
     claims, unclear = judge_triples(skeleton, oracle)
     return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear, unasked=skeleton.unasked)
@@ -81,10 +82,13 @@ def find_skeleton(
     knowledge: Knowledge = NOTHING_KNOWN,
     max_order: int | None = None,
     progress: Progress | None = None,
+    stable: bool = True,
 ) -> Skeleton:
     """Return the skeleton: start from all pairs that may touch, remove those that some set separates.
 
-    If the oracle's budget is used up, what was found until then is returned.
+    If the oracle's budget is used up, what was found until then is returned. With ``stable=False`` neighbours are those
+    of the moment, as in the first form of PC: an edge that was removed is gone for the next question, and what is found
+    depends on the names.
     """
     knowledge.check(nodes)
     if max_order is not None and max_order < 0:
@@ -108,6 +112,9 @@ def find_skeleton(
             if weakest is not None and weakest.verdict.independent:
                 del pairs[pair]
                 separations[pair] = weakest
+                if not stable:
+                    fixed[x].remove(y)
+                    fixed[y].remove(x)
             elif weakest is not None:
                 pairs[pair] = min(pairs[pair], weakest.verdict.evidence)
     return Skeleton(tuple(nodes), pairs, separations)
