@@ -1,4 +1,4 @@
-"""svt-pc and priv-pc: what they ask, what they pay, when they stop, and what they come to without noise."""
+"""Methods that ask: what they pay, when they stop, and what they come to without noise."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from scipy import stats
 
 import discreet as dc
-from discreet.asking import AskingOracle, Criterion, round_for, round_of, split_round
+from discreet.asking import AskingOracle, round_for, round_of, split_round
 from discreet.audit.tape import exact_value
 from discreet.cli import main
+from discreet.criteria import Criterion
 from discreet.errors import BudgetError, ReleaseError, SettingError
 from discreet.methods import RECIPES, PrivPC, SvtPC, budget_for, changed, recipe_for
 from discreet.oracles import Verdict
@@ -41,16 +42,21 @@ def room_of(name, recipe, epsilon, delta=1e-6, rows=20_000, seed=0, noise=None):
     return net, dc.Room(table, domain, budget_for(recipe, epsilon, delta), noise=noise)
 
 
+def shares_of(rows, domain):
+    counted = {c: np.bincount(rows[:, j], minlength=domain.size(c)) for j, c in enumerate(domain)}
+    return {c: tuple((numbers / len(rows)).tolist()) for c, numbers in counted.items()}
+
+
 class WithoutNoise:
     """The same test on the same rows, without noise."""
 
     free = False
     max_order = None
 
-    def __init__(self, name, test, rows=20_000):
+    def __init__(self, name, test, alpha=0.01, rows=20_000):
         _, self.domain, codes = drawn(name, rows)
         self.rows = np.stack([codes[c] for c in self.domain], axis=1).astype(np.int64)
-        self.test = test
+        self.test = Criterion(test, alpha, shares_of(self.rows, self.domain))
 
     def answers(self, x, y, given):
         return True
@@ -70,18 +76,19 @@ def test_with_a_large_budget_it_is_pc_with_the_same_test(method, name):
     recipe = changed(RECIPES[method](), test="kendall")
     _, room = room_of(name, recipe, 1e5, delta=0, noise=SeededNoise(1))
     found = dc.discover_in(room, recipe)
-    assert found.graph == pc(tuple(room.domain), WithoutNoise(name, Criterion("kendall", 0.01)), max_order=2)
+    assert found.graph == pc(tuple(room.domain), WithoutNoise(name, "kendall"), max_order=2)
     assert not found.settings["stopped"]
 
 
+@pytest.mark.parametrize("shares", [(0.5, 0.3, 0.2), (0.9, 0.06, 0.04), (0.34, 0.33, 0.33)])
 @pytest.mark.parametrize("test", ["total-variation", "kendall", "spearman", "information"])
-def test_without_noise_a_test_has_at_most_its_level(test):
+def test_without_noise_a_test_has_at_most_its_level(test, shares):
     rng = np.random.default_rng(0)
     domain = dc.Domain({c: dc.Categorical(categories=("0", "1", "2")) for c in "xyz"}, rows=400)
-    asked = Criterion(test, 0.1)
     wrong = {frozenset(): 0, frozenset("z"): 0}
     for _ in range(300):
-        rows = rng.choice(3, size=(400, 3), p=(0.5, 0.3, 0.2))
+        rows = rng.choice(3, size=(400, 3), p=shares)
+        asked = Criterion(test, 0.1, shares_of(rows, domain))
         for given in wrong:
             statistic = asked.statistic("x", "y", given)
             wrong[given] += int(exact_value(statistic, rows, domain)[0]) > asked.threshold(statistic, domain)
@@ -93,7 +100,9 @@ def test_without_noise_a_test_has_at_most_its_level(test):
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
-@pytest.mark.parametrize("recipe", [SvtPC(), PrivPC(), PrivPC(sample=0.2), SvtPC(test="kendall", max_order=0)])
+@pytest.mark.parametrize(
+    "recipe", [SvtPC(), PrivPC(), PrivPC(sample=0.2), SvtPC(test="kendall", max_order=0), SvtPC(test="information")]
+)
 def test_the_total_is_kept_and_every_round_is_booked(recipe, delta):
     _, room = room_of("asia", recipe, 1.0, delta)
     found = dc.discover_in(room, recipe)
@@ -102,7 +111,9 @@ def test_the_total_is_kept_and_every_round_is_booked(recipe, delta):
     assert budget.spent <= budget.limit
     sieves = [e for e in budget.entries if e.statistic == "sieve"]
     assert len(sieves) == found.settings["rounds"] <= 28
-    examined = [e for e in budget.entries if e.statistic != "sieve"]
+    singles = [e for e in budget.entries if "contingency" in e.statistic]
+    assert len(singles) == (recipe.test != "information")
+    examined = [e for e in budget.entries if e.statistic != "sieve" and e not in singles]
     assert bool(examined) == isinstance(recipe, PrivPC)
     assert len(sieves) - len(examined) in ((0, 1) if isinstance(recipe, PrivPC) else (len(sieves),))
     assert found.measurements == ()
@@ -120,11 +131,11 @@ def test_a_pass_costs_a_round_whatever_the_examination_says():
     for _ in range(40):
         oracle.ask("asia", "smoke", frozenset())
     assert oracle.rounds >= 39
-    assert len({e.mechanism for e in room.budget.entries if e.statistic == "sieve"}) == 1
+    assert len({e.mechanism for e in room.budget.entries}) == 2
 
 
 def test_when_the_budget_is_used_up_the_graph_so_far_is_returned_and_says_so():
-    recipe = SvtPC(round_epsilon=0.5)
+    recipe = SvtPC(round_epsilon=0.475)
     _, room = room_of("asia", recipe, 2.0, delta=0)
     found = dc.discover_in(room, recipe)
     assert found.settings["stopped"]

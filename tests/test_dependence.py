@@ -17,7 +17,6 @@ from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError
 from discreet.statistics.dependence import MAX_ROWS, MOVED, STEPS
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
-from discreet.statistics.least import LeastOf
 from discreet.statistics.ranks import (
     AverageTau,
     KendallA,
@@ -184,39 +183,6 @@ def test_ever_fewer_rows_mean_a_larger_step():
             assert statistic.sensitivity(domain_of(10_000, **sizes).with_rows(7)).largest == MOVED
 
 
-class Counting:
-    """A table that notes what is asked of it."""
-
-    def __init__(self, table):
-        self.table, self.calls, self.rows = table, [], table.rows
-
-    def counts(self, sets):
-        self.calls.append(list(sets))
-        return self.table.counts(sets)
-
-
-def test_the_least_is_the_least_and_counts_once():
-    domain = domain_of(60, x=3, y=2, u=2, z=3)
-    sets = ((), ("u",), ("z",), ("u", "z"))
-    least = LeastOf((*(ConditionalTotalVariation("x", "y", s) for s in sets), StratifiedKendallDet("x", "y", ("u",))))
-    for pair in islice(random_pairs(domain, np.random.default_rng(1)), 20):
-        table = Counting(table_of(pair.first, domain))
-        found = least.evaluate(table)
-        assert found.dtype == np.int64
-        assert found.tolist() == [min(value(s, pair.first, domain) for s in least.statistics)]
-        assert table.calls == [[("x", "y"), ("u", "x", "y"), ("z", "x", "y"), ("u", "z", "x", "y")]]
-    assert least.columns == ("x", "y", "u", "z")
-    assert least.sensitivity(domain) == ConditionalTotalVariation("x", "y").sensitivity(domain)
-    assert least.name == "least of 5 (total variation or stratified Kendall with a public denominator) of x and y"
-
-
-def test_the_least_over_all_neighbours():
-    domain, tables, places = small(3, x=2, y=2, z=2)
-    for kind in (*RANKS[2:], ConditionalTotalVariation, ConditionalInformation):
-        least = LeastOf((kind("x", "y"), kind("x", "y", ("z",))))
-        assert 400 < most_moved(least, tables, places) <= least.sensitivity(domain).largest
-
-
 def test_what_cannot_be_asked_is_refused():
     with pytest.raises(SettingError, match="sorted"):
         AverageTau("x", "y", ("z", "u"))
@@ -230,11 +196,6 @@ def test_what_cannot_be_asked_is_refused():
         AverageTau("x", "y").sensitivity(Domain({"x": Numeric(bounds=(0, 1)), "y": Numeric(bounds=(0, 1))}, rows=5))
     with pytest.raises(SettingError, match="rows"):
         AverageTau("x", "y").sensitivity(domain_of(MAX_ROWS + 1, x=2, y=2))
-    for wrong in ((), (AverageTau("x", "y"),) * 2, (AverageTau("x", "y"), AverageTau("x", "z"))):
-        with pytest.raises(SettingError, match="least"):
-            LeastOf(wrong)
-    with pytest.raises(SettingError, match="sign"):
-        LeastOf((AverageTau("x", "y", signed=True),))
 
 
 def test_names_tell_what_is_asked():

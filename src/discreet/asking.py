@@ -21,7 +21,7 @@ from discreet.privacy.budget import GRAINS
 from discreet.room import Gate, Room
 from discreet.search.pc import Progress, pc
 from discreet.statistics.dependence import MOVED, moved_by_steps
-from discreet.statistics.least import Opposite
+from discreet.statistics.margins import Separators
 
 SLACK = 0.5
 """Thresholds are raised by so many standard deviations of a comparison's noise, so that independent pairs pass."""
@@ -99,8 +99,9 @@ class AskingOracle:
         gate = self._opened()
         self.asked += 1
         slack = 0 if self._each.examine is not None else round(SLACK * self._each.sieve.deviation)
-        independent = gate.passes(Opposite(statistic), -self._test.threshold(statistic, gate.domain) - slack)
+        independent = gate.passes(Separators((self._test.margin(x, y, [given], gate.domain, slack),)), 0)
         if independent and self._each.examine is not None:
+            self.asked += 1
             released = self._room.release(statistic, self._each.examine)
             slack = round(EXAMINED_SLACK * self._each.examine.scale)
             independent = int(released.values[0]) <= self._test.threshold(statistic, self._room.domain) + slack

@@ -122,20 +122,22 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     "--method",
     default="auto",
     show_default=True,
-    help="auto, marginals, svt-pc or priv-pc; pc, greedy-bic or {em,svt,priv}-pc-published with --not-private.",
+    help="auto (that is marginals), em-pc, svt-pc, priv-pc, flipped-top-k or flipped-svt. With --not-private: pc, "
+    "greedy-bic, or {em,svt,priv}-pc-published.",
 )
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
-@click.option("--max-order", type=int, help="Largest conditioning set: 0, 1 or 2.  [default: 2]")
+@click.option("--max-order", type=int, help="Largest conditioning set.  [default: 2]")
 @click.option(
     "--search", type=click.Choice(["hybrid", "pc", "greedy"]), help="How the release is searched.  [default: hybrid]"
 )
-@click.option("--alpha", type=float, help="Level of tests: of `--search pc`, svt-pc and priv-pc.  [default: 0.01]")
+@click.option("--alpha", type=float, help="Level of tests: of `--search pc` and of methods that ask.  [default: 0.01]")
 @click.option(
     "--test",
     type=click.Choice(["total-variation", "kendall", "spearman", "information"]),
-    help="Test of svt-pc and priv-pc.  [default: total-variation]",
+    help="Test of methods that ask.  [default: total-variation]",
 )
-@click.option("--round-epsilon", type=float, help="What a round of svt-pc or priv-pc costs, in place of a share.")
+@click.option("--round-epsilon", type=float, help="What a round of svt-pc, priv-pc or em-pc costs.  [default: a share]")
+@click.option("--edges", type=int, help="How many edges may stay, with flipped-*.  [default: 2 a column]")
 @click.option("--sample", type=float, help="Share of the rows that priv-pc's sieve looks at.  [default: all]")
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
 @click.option(
@@ -154,6 +156,7 @@ def discover(
     alpha: float | None,
     test: str | None,
     round_epsilon: float | None,
+    edges: int | None,
     sample: float | None,
     not_private: bool,
     out: Path | None,
@@ -167,7 +170,7 @@ def discover(
 
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
-        exact.refuse_private_settings(test=test)
+        exact.refuse_private_settings(test=test, edges=edges)
         typed = (data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
         exact.discover(exact.Request(*typed, round_epsilon, sample), _progress())
         return
@@ -186,7 +189,7 @@ def discover(
         check_folder(out)
     if data.endswith(".json"):
         given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
-        given |= {"test": test, "round-epsilon": round_epsilon, "sample": sample}
+        given |= {"test": test, "round-epsilon": round_epsilon, "edges": edges, "sample": sample}
         given["method"] = None if method == "auto" else method
         if clash := [key for key, value in given.items() if value is not None]:
             raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
@@ -208,6 +211,7 @@ def discover(
         alpha=alpha,
         test=test,
         round_epsilon=round_epsilon,
+        edges=edges,
         sample=sample,
     )
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN

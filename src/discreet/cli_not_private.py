@@ -105,7 +105,7 @@ def refuse_private_settings(**settings: object) -> None:
     """Refuse settings that only private methods have."""
     for name, value in settings.items():
         if value is not None:
-            raise SettingError(f"{name.replace('_', '-')}: only svt-pc and priv-pc have it")
+            raise SettingError(f"{name.replace('_', '-')}: only private methods that ask have it")
 
 
 def discover(request: Request, progress: Callable[[str], None]) -> None:

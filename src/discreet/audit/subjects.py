@@ -28,7 +28,7 @@ from discreet.errors import DoubtWarning, SettingError
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
-from discreet.mechanisms.selection import Selection
+from discreet.mechanisms.selection import Selection, TopK
 from discreet.mechanisms.sparse import AboveThreshold
 from discreet.methods import RECIPES, Recipe, budget_for, recipe_for
 from discreet.privacy.accounting import Currency
@@ -40,7 +40,7 @@ from discreet.statistics.counts import Counts
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
-from discreet.statistics.least import LeastOf, Opposite
+from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
 from discreet.statistics.quantiles import Quantiles
 from discreet.statistics.ranks import (
     AverageTau,
@@ -71,6 +71,10 @@ def _given(kind: type[Dependence]) -> tuple[tuple[Statistic, Domain], ...]:
     return (kind("a", "b", ("c",)), STRATA), (kind("a", "c", ("d",)), FEW)
 
 
+_MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
+_MIXED = Margin((ConditionalInformation("a", "c"), ConditionalTotalVariation("a", "c", ("b", "d"))), (0, 2000))
+_OTHER = Margin((ConditionalTotalVariation("a", "b"),), (500,))
+
 STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     Counts: (
         (Counts((("a",), ("a", "b"))), PAIR),
@@ -90,11 +94,10 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     ConditionalTotalVariation: _given(ConditionalTotalVariation),
     ConditionalInformation: _given(ConditionalInformation),
     GStatistic: _given(GStatistic),
-    LeastOf: (
-        (LeastOf((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",)))), STRATA),
-        (LeastOf((ConditionalInformation("a", "c"), ConditionalTotalVariation("c", "a", ("b", "d")))), FEW),
-    ),
-    Opposite: ((Opposite(StratifiedKendallDet("a", "b", ("c",))), STRATA), (Opposite(GStatistic("a", "c")), FEW)),
+    Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),
+    Separators: ((Separators((_MARGIN, _OTHER)), STRATA), (Separators((_MIXED, _OTHER)), FEW)),
+    HowMany: ((HowMany((_MARGIN, _OTHER)), STRATA), (HowMany((_MIXED, _OTHER, _MARGIN)), FEW)),
+    Contrasts: ((Contrasts((_MARGIN,), (_OTHER,)), STRATA), (Contrasts((_MIXED, _MARGIN), (_OTHER, _OTHER)), FEW)),
 }
 """Statistics with the domains they are audited on. On tiny ones every pair of neighbours is looked at."""
 
@@ -132,6 +135,7 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
     DiscreteGaussian: ((DiscreteGaussian(1.5), _ONE_TABLE, ONE),),
     DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
     Selection: ((Selection(2.0, 1), Popular((("a",),)), ONE),),
+    TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR), (TopK(3.0, 2, (0, 0, 1)), Popular((("b",),)), PAIR)),
 }
 """Mechanisms that blur, with a statistic and a domain on which they are audited."""
 

@@ -65,6 +65,7 @@ class Sieve(Threshold):
         independent = False
         if passed:
             self.rounds += 1
+            self.tests += 1
             self._renew()
             independent = self._noisy(self._counts, self._examined, x, y, given) >= self._alpha
         return Verdict(independent, -1.0 if independent else 1.0)
