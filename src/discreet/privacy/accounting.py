@@ -86,6 +86,7 @@ def rho_of(epsilon: float, delta: float) -> float:
     return _largest(lambda rho: _certainly_below(_zcdp_delta(rho, epsilon), delta), "epsilon, delta")
 
 
+@lru_cache(maxsize=256)
 def mu_of_range(epsilon: Fraction) -> float:
     """Return the smallest float mu such that a mechanism of bounded range epsilon is certainly mu-GDP.
 
