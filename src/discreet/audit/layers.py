@@ -24,7 +24,7 @@ AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"})
 """Answers without privacy."""
 
-EXACT_DOORS = frozenset({"discreet.cli", "discreet.experiments.accuracy"})
+EXACT_DOORS = frozenset({"discreet.cli", "discreet.experiments.accuracy", "discreet.experiments.priv_pc"})
 """Who may ask for answers without privacy."""
 
 BROKEN = "discreet.audit.broken"
