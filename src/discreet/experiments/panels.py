@@ -30,11 +30,12 @@ def panels(
     words: str,
     x: Axis,
     y: Axis,
-    styles: Mapping[str, Line],
+    styles: dict[str, Line],
     lines: Mapping[str, Mapping[str, Sequence[Point]]],
 ) -> str:
     """Return one panel a name, each with one line a style and its spread, and a legend in the last place.
 
+    Lines are drawn in the order of the styles, the first below all others, and named the other way round.
     A line of a single point is drawn level across the panel.
     """
     down = -(-(len(lines) + 1) // COLUMNS)
@@ -44,15 +45,14 @@ def panels(
         svg_text(SIDE + 6, 34, title, size=24, anchor="start", weight="bold"),
         svg_text(SIDE + 6, 58, words, size=15, anchor="start"),
         svg_text(width / 2, height - 10, x.label, size=15),
-        f'<g transform="rotate(-90 16 {(height + HEAD - FOOT) / 2:.1f})">'
-        f"{svg_text(16, (height + HEAD - FOOT) / 2, y.label, size=15)}</g>",
     ]
     for i, (name, inside) in enumerate(lines.items()):
         left, top = SIDE + (i % COLUMNS) * PANEL, HEAD + (i // COLUMNS) * TALL
-        parts.append(_panel(i, name, left, top, x, y, [(styles[k], points) for k, points in inside.items()]))
+        drawn = [(style, inside[key]) for key, style in styles.items() if key in inside]
+        parts.append(_panel(i, name, left, top, x, y, drawn))
     i = len(lines)
     used = {key for inside in lines.values() for key in inside}
-    shown = [style for key, style in styles.items() if key in used]
+    shown = [styles[key] for key in reversed(styles) if key in used]
     parts.append(_legend(SIDE + (i % COLUMNS) * PANEL, HEAD + (i // COLUMNS) * TALL, shown))
     return _svg(title, width, height, parts)
 
@@ -70,7 +70,7 @@ def _panel(
         at = y0 - y.place(tick) * (y0 - y1)
         parts += [svg_line(x0, at, x1, at, "#e8e8e8"), svg_text(x0 - 7, at + 5, f"{tick:g}", size=13, anchor="end")]
     parts.append(
-        f'<clipPath id="{clip}"><rect x="{x0}" y="{y1 - 2}" width="{x1 - x0}" height="{y0 - y1 + 4}"/></clipPath>'
+        f'<clipPath id="{clip}"><rect x="{x0}" y="{y1 - 4}" width="{x1 - x0}" height="{y0 - y1 + 8}"/></clipPath>'
     )
     parts.append(f'<g clip-path="url(#{clip})">')
     drawn = [(style, _placed(points, x, y, x0, x1, y0, y1)) for style, points in lines]
@@ -114,11 +114,11 @@ def _legend(left: float, top: float, styles: Sequence[Line]) -> str:
     for group in dict.fromkeys(style.group for style in styles):
         parts.append(svg_text(left + LEFT, at, group, size=15, anchor="start", weight="bold"))
         for style in (s for s in styles if s.group == group):
-            at += 19
+            at += 18
             x0 = left + LEFT
             parts.append(f'<path d="M{x0:.1f} {at - 5:.1f}L{x0 + 44:.1f} {at - 5:.1f}" {_look(style)}/>')
             parts.append(svg_text(x0 + 54, at, style.label, size=15, anchor="start"))
-        at += 27
+        at += 25
     return "".join(parts)
 
 
