@@ -99,10 +99,17 @@ def _as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
     """NOT PRIVATE: run a method as published."""
     from discreet.published import discover_published
 
-    sample = None if task.sampled else 1.0
-    budget = {"round_epsilon": task.setting or 0.0, "delta": DELTA, "alpha": ALPHA}
     start = perf_counter()
-    found = discover_published(table, domain, task.method, **budget, sample=sample, seed=task.seed)
+    found = discover_published(
+        table,
+        domain,
+        task.method,
+        round_epsilon=task.setting or 0.0,
+        delta=DELTA,
+        alpha=ALPHA,
+        sample=None if task.sampled else 1.0,
+        seed=task.seed,
+    )
     return {
         "graph": found.graph,
         "seconds": perf_counter() - start,
