@@ -122,7 +122,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     "--method",
     default="auto",
     show_default=True,
-    help="auto, marginals, svt-pc or priv-pc; pc or greedy-bic with --not-private.",
+    help="auto, marginals, svt-pc or priv-pc; pc, greedy-bic or {em,svt,priv}-pc-published with --not-private.",
 )
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
 @click.option("--max-order", type=int, help="Largest conditioning set: 0, 1 or 2.  [default: 2]")
@@ -137,7 +137,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 )
 @click.option("--round-epsilon", type=float, help="What a round of svt-pc or priv-pc costs, in place of a share.")
 @click.option("--sample", type=float, help="Share of the rows that priv-pc's sieve looks at.  [default: all]")
-@click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy: pc, greedy-bic. Do not publish.")
+@click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
 )
@@ -167,9 +167,9 @@ def discover(
 
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
-        exact.refuse_private_settings(test=test, round_epsilon=round_epsilon, sample=sample)
-        asked = exact.Request(data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
-        exact.discover(asked, _progress())
+        exact.refuse_private_settings(test=test)
+        typed = (data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
+        exact.discover(exact.Request(*typed, round_epsilon, sample), _progress())
         return
 
     from discreet.discovering import DELTA

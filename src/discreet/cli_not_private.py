@@ -15,11 +15,15 @@ from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.graph import Graph
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.published import METHODS as PUBLISHED
+from discreet.published import REASONS, Outcome
 
-METHODS = ("pc", "greedy-bic")
-"""Methods that answer from exact counts."""
+METHODS = ("pc", "greedy-bic", *PUBLISHED)
+"""Methods that answer from exact counts, or whose noise does not keep what it promises."""
 
 WARNING = "NOT PRIVATE: this graph is made of exact answers about the rows and promises nothing. Do not publish it."
+
+REPORTED = "what the paper's own accounting would report; it does not hold"
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,32 @@ class Request:
     alpha: float | None
     out: Path | None
     as_json: bool
+    round_epsilon: float | None = None
+    sample: float | None = None
+
+    @property
+    def warning(self) -> str:
+        """What is said loudly: of a published method, why its noise protects nobody."""
+        if self.method not in PUBLISHED:
+            return WARNING
+        return f"{self.stamp} Why: {REASONS[self.method]}."
+
+    @property
+    def stamp(self) -> str:
+        """The warning in one line of a picture."""
+        if self.method not in PUBLISHED:
+            return WARNING
+        return f"NOT PRIVATE: the noise of `{self.method}` protects nobody. Do not publish it."
 
     def settings(self) -> dict[str, Any]:
         """Return the method's settings, after refusing those that it does not have."""
         if self.search is not None:
             raise SettingError(f"search: it is for releases, and the method `{self.method}` makes none")
+        if self.method in PUBLISHED:
+            return self._published()
+        for name, value in (("round-epsilon", self.round_epsilon), ("sample", self.sample)):
+            if value is not None:
+                raise SettingError(f"{name}: the method `{self.method}` adds no noise and has none")
         given = {"max_order": self.max_order, "alpha": self.alpha}
         if self.method == "greedy-bic":
             if clash := [key for key, value in given.items() if value is not None]:
@@ -49,19 +74,31 @@ class Request:
             raise SettingError("max-order: a whole number from 0")
         return {"alpha": 0.01 if self.alpha is None else self.alpha, "max_order": self.max_order}
 
+    def _published(self) -> dict[str, Any]:
+        from discreet.published.running import Settings
+
+        asked = {"round_epsilon": self.round_epsilon, "alpha": self.alpha, "sample": self.sample}
+        given = {name: value for name, value in asked.items() if value is not None}
+        checked = Settings(self.method, max_order=self.max_order, **given)
+        return {name: getattr(checked, name) for name in (*asked, "max_order", "constant", "delta")}
+
 
 def check_method(method: str, *, not_private: bool, epsilon: float | None, delta: float | None) -> None:
     """Refuse what is not private unless it was asked for, and a budget or a private method if it was."""
     if not not_private:
         raise SettingError(
-            f"method: {method!r} is not private: it answers from exact counts. Use it with --not-private, and publish "
-            "nothing of what it finds"
+            f"method: {method!r} is not private: {_why(method)}. Use it with --not-private, and publish nothing of "
+            "what it finds"
         )
     if method not in METHODS:
         raise SettingError(f"method: with --not-private it is one of {', '.join(METHODS)}, not {method!r}")
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if value is not None:
             raise SettingError(f"{name}: what is not private has no budget; leave out --{name} or --not-private")
+
+
+def _why(method: str) -> str:
+    return "its published promise does not hold" if method in PUBLISHED else "it answers from exact counts"
 
 
 def refuse_private_settings(**settings: object) -> None:
@@ -74,6 +111,7 @@ def refuse_private_settings(**settings: object) -> None:
 def discover(request: Request, progress: Callable[[str], None]) -> None:
     """Run a method that is not private, print what it found and write the files."""
     from discreet.not_private import greedy_bic, pc
+    from discreet.published import discover_published
     from discreet.report import EXACT_FILES, check_folder
 
     if request.domain is None:
@@ -83,16 +121,24 @@ def discover(request: Request, progress: Callable[[str], None]) -> None:
         check_folder(request.out, EXACT_FILES)
     domain = Domain.from_yaml(Path(request.domain))
     knowledge = Knowledge.from_yaml(Path(request.knowledge)) if request.knowledge else NOTHING_KNOWN
-    click.echo(WARNING, err=True)
+    click.echo(request.warning, err=True)
+    if request.method in PUBLISHED:
+        outcome = discover_published(
+            request.data, domain, request.method, knowledge=knowledge, progress=progress, **settings
+        )
+        _show(outcome.graph, request, domain, settings, outcome)
+        return
     run: Callable[..., Graph] = pc if request.method == "pc" else greedy_bic
     graph = run(request.data, domain, knowledge=knowledge, progress=progress, **settings)
     _show(graph, request, domain, settings)
 
 
-def _show(graph: Graph, request: Request, domain: Domain, settings: dict[str, Any]) -> None:
+def _show(
+    graph: Graph, request: Request, domain: Domain, settings: dict[str, Any], outcome: Outcome | None = None
+) -> None:
     from discreet.report.text import graph_text
 
-    result = {
+    result: dict[str, Any] = {
         "schema": 1,
         "method": request.method,
         "graph": graph.to_dict(),
@@ -103,23 +149,46 @@ def _show(graph: Graph, request: Request, domain: Domain, settings: dict[str, An
             "unit": domain.unit,
             "private": False,
             "spent": [],
-            "warning": WARNING,
+            "warning": request.warning,
         },
         "rows": domain.rows,
         "version": __version__,
     }
+    if outcome is not None:
+        result["reported"] = _reported(outcome)
     if request.as_json:
         click.echo(json.dumps(result, ensure_ascii=False))
     else:
         head = f"{len(graph.nodes)} columns, {domain.rows:,} rows: {len(graph.skeleton)} edges"
-        click.echo(f"{WARNING}\n\n{head}, {len(graph.directed)} with a direction (──▶)\n\n{graph_text(graph)}")
+        click.echo(f"{request.warning}\n\n{head}, {len(graph.directed)} with a direction (──▶)\n\n{graph_text(graph)}")
+        if outcome is not None:
+            click.echo(f"\n{_reported_text(outcome)}", err=True)
     if request.out is not None:
         text = json.dumps({**result, "settings": settings}, ensure_ascii=False)
-        written = _write(graph, text, request.out)
-        click.echo(f"\nWritten: {', '.join(map(str, written))}\n{WARNING}", err=True)
+        written = _write(graph, text, request, request.out)
+        click.echo(f"\nWritten: {', '.join(map(str, written))}\n{request.warning}", err=True)
 
 
-def _write(graph: Graph, text: str, folder: Path) -> list[Path]:
+def _reported(outcome: Outcome) -> dict[str, Any]:
+    """Return what the paper would say about a run, and that it does not hold."""
+    return {
+        "epsilon": outcome.reported,
+        "delta": outcome.delta,
+        "rounds": outcome.rounds,
+        "tests": outcome.tests,
+        "holds": False,
+        "note": REPORTED,
+    }
+
+
+def _reported_text(outcome: Outcome) -> str:
+    return (
+        f"{outcome.tests:,} tests, {outcome.rounds:,} rounds. Epsilon {outcome.reported:.4g}, delta {outcome.delta:g}: "
+        f"{REPORTED}."
+    )
+
+
+def _write(graph: Graph, text: str, request: Request, folder: Path) -> list[Path]:
     """Write the files; the warning is in each."""
     from discreet.cli import hushed
     from discreet.interop import to_gml
@@ -127,6 +196,6 @@ def _write(graph: Graph, text: str, folder: Path) -> list[Path]:
     from discreet.report.svg import graph_svg
 
     with hushed():
-        picture = graph_svg(graph, stamp=WARNING)
-    texts = (text, picture, f"# {WARNING}\n{to_gml(graph)}")
+        picture = graph_svg(graph, stamp=request.stamp)
+    texts = (text, picture, f"# {request.warning}\n{to_gml(graph)}")
     return [write_whole(folder / name, content) for name, content in zip(EXACT_FILES, texts, strict=True)]

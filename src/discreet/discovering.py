@@ -9,11 +9,13 @@ from discreet.asking import ask_in
 from discreet.discovery import Discovery, Privacy
 from discreet.domain import Domain
 from discreet.doubts import doubts
+from discreet.dropping import drop_in
 from discreet.errors import BudgetError, DoubtWarning, SettingError
+from discreet.keeping import keep_in
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
-from discreet.methods import Recipe, budget_for, recipe_for
+from discreet.methods import EmPC, Flipped, Recipe, SvtPC, budget_for, recipe_for
 from discreet.oracles.released import check_alpha
 from discreet.planning import FIRST, plan, plan_second
 from discreet.privacy.accounting import Currency, check_guarantee
@@ -94,8 +96,19 @@ def discover_in(
 
     If bins wait for their quantiles, these are bought first, for a tenth of it.
     """
-    if not isinstance(recipe, Marginals):
+    if isinstance(recipe, Marginals):
+        return _measure_in(room, recipe, knowledge, progress)
+    if isinstance(recipe, Flipped):
+        return keep_in(room, recipe, knowledge=knowledge, progress=progress)
+    if isinstance(recipe, EmPC):
+        return drop_in(room, recipe, knowledge=knowledge, progress=progress)
+    if isinstance(recipe, SvtPC):
         return ask_in(room, recipe, knowledge=knowledge, progress=progress)
+    raise SettingError(f"method: nothing runs {recipe.name!r}")
+
+
+def _measure_in(room: Room, recipe: Marginals, knowledge: Knowledge, progress: Progress | None) -> Discovery:
+    """Measure tables once, then search them for free."""
     budget = room.budget
     statistic = plan(room.domain.widest(), knowledge, budget.currency)
     if budget.exhausted:

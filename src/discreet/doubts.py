@@ -61,6 +61,20 @@ def _too_noisy(
     return [f"with {domain.rows:,} rows and epsilon {epsilon:g} {what}; to see {GOAL:g} it takes {needed}"]
 
 
+def drowned(rows: int, epsilon: float, deviation: float) -> str | None:
+    """Return a doubt about a method that asks, from the noise of its answers in total variation of binary columns."""
+    seen = SURE * deviation
+    if seen <= HOPELESS:
+        return None
+    what = (
+        "nothing stands out of an answer's noise, not even one column that copies another"
+        if seen >= STRONGEST
+        else f"only dependences of total variation {seen:.2f} or more stand out of an answer's noise"
+    )
+    needed = math.ceil(rows * seen / GOAL)
+    return f"with {rows:,} rows and epsilon {epsilon:g} {what}; to see {GOAL:g} it takes {needed:,} rows"
+
+
 def _first(enough: Callable[[float], bool], low: float) -> float | None:
     """Return about the smallest budget that is enough, if there is one."""
     high = low

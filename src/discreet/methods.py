@@ -16,8 +16,8 @@ TESTS: tuple[TestName, ...] = ("total-variation", "kendall", "spearman", "inform
 
 
 @dataclass(frozen=True, kw_only=True)
-class SvtPC:
-    """PC whose tests are asked one by one; a pair that looks independent is removed and costs a round.
+class Asking:
+    """What methods that ask the room about tests have in common.
 
     Parameters
     ----------
@@ -28,14 +28,11 @@ class SvtPC:
         Share of independent pairs that would be called dependent if there were no noise.
     max_order
         Largest conditioning set.
-    round_epsilon
-        What a round may cost, as a pure epsilon. By default the budget covers as many rounds as there are pairs.
     """
 
     test: TestName = "total-variation"
     alpha: float = 0.01
     max_order: int = 2
-    round_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         if self.test not in TESTS:
@@ -44,8 +41,34 @@ class SvtPC:
             raise SettingError("alpha: a number between 0 and 1")
         if self.max_order < 0:
             raise SettingError("max-order: a whole number from 0")
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class InRounds(Asking):
+    """A method that pays for every edge it removes.
+
+    Parameters
+    ----------
+    round_epsilon
+        What a round may cost, as a pure epsilon. By default the budget covers as many rounds as there are pairs.
+    """
+
+    round_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.round_epsilon is not None and not 0 < self.round_epsilon < float("inf"):
             raise SettingError("round-epsilon: a finite number above 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SvtPC(InRounds):
+    """PC whose tests are asked one by one; a pair that looks independent is removed and costs a round."""
 
     @property
     def name(self) -> str:
@@ -79,9 +102,70 @@ class PrivPC(SvtPC):
         return "priv-pc"
 
 
-Recipe = Marginals | SvtPC
+@dataclass(frozen=True, kw_only=True)
+class EmPC(InRounds):
+    """For every column and order: choose how many of its neighbours to drop, and which, by exponential mechanisms.
 
-RECIPES: dict[str, type[Recipe]] = {"marginals": Marginals, "svt-pc": SvtPC, "priv-pc": PrivPC}
+    Xu, Yuan, Wu 2017, repaired: the scores have a proved sensitivity, and the total is fixed before anything is asked.
+    ``round_epsilon`` is what one choice costs.
+    """
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "em-pc"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flipped(Asking):
+    """The other way round: pairs are kept, not removed, and what costs is an edge that stays.
+
+    Every pair has one number, the least dependence whatever is given. So it is asked about once, not once a set.
+
+    Parameters
+    ----------
+    edges
+        How many edges may stay at most. By default twice as many as there are columns.
+    """
+
+    edges: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.edges is not None and self.edges < 1:
+            raise SettingError("edges: a whole number from 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlippedSvt(Flipped):
+    """Pairs that clearly depend are let pass by a gate, one after the other."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "flipped-svt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlippedTopK(Flipped):
+    """The pairs that depend most are chosen at once."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "flipped-top-k"
+
+
+Recipe = Marginals | Asking
+
+RECIPES: dict[str, type[Recipe]] = {
+    "marginals": Marginals,
+    "svt-pc": SvtPC,
+    "priv-pc": PrivPC,
+    "em-pc": EmPC,
+    "flipped-svt": FlippedSvt,
+    "flipped-top-k": FlippedTopK,
+}
 """Methods by name. Whatever stands here is audited."""
 
 METHODS = ("auto", *RECIPES)
@@ -112,6 +196,6 @@ def changed(recipe: Recipe, **settings: Any) -> Recipe:
 
 def budget_for(recipe: Recipe, epsilon: float, delta: float) -> Budget:
     """Return a budget in the currency in which a method's costs add up best."""
-    if isinstance(recipe, SvtPC) and delta:
+    if isinstance(recipe, Asking) and delta:
         return Budget(epsilon=epsilon, delta=delta, currency=Currency.ZCDP)
     return Budget(epsilon=epsilon, delta=delta)

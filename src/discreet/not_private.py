@@ -19,6 +19,7 @@ from discreet.search.greedy import greedy
 from discreet.search.orient import equivalents
 from discreet.search.pc import Progress
 from discreet.search.pc import pc as search
+from discreet.tables import Recodable
 from discreet.tables.load import StreamTable, load
 from discreet.tables.memory import MemoryTable
 
@@ -120,12 +121,15 @@ class ExactBIC:
 
 
 def _exact_counts(data: object, domain: Domain, knowledge: Knowledge) -> ExactCounts:
-    """Check what is declared, then read the table."""
+    return ExactCounts(checked_table(data, domain, knowledge), {column: domain.size(column) for column in domain})
+
+
+def checked_table(data: object, domain: Domain, knowledge: Knowledge) -> Recodable:
+    """NOT PRIVATE: check what is declared, then read the table."""
     knowledge.check(domain)
     if len(domain.columns) < 2:
         raise SettingError("domain: a causal graph takes at least two columns")
     for column in domain:
         if not domain[column].tabulable:
             raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
-    table = data if isinstance(data, MemoryTable | StreamTable) else load(data, domain)
-    return ExactCounts(table, {column: domain.size(column) for column in domain})
+    return data if isinstance(data, MemoryTable | StreamTable) else load(data, domain)

@@ -24,6 +24,7 @@ from discreet.search.arrange import arrange
 from discreet.search.greedy import greedy
 from discreet.search.orient import Claim, equivalents, extension, orient
 from discreet.search.pattern import Triple as Place
+from discreet.search.pattern import unshielded
 from discreet.search.pc import Progress, break_circles, pc
 from discreet.search.scored import evidence_score
 from discreet.search.sieve import Bar, Sieved, Triple, sieve, triples
@@ -167,10 +168,11 @@ def _hybrid(
     around = triples(found, oracle, max_order=max_order)
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     weights = triple_weights(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
-    graph = direct(found, weights, knowledge)
+    graph = direct(names, found.pairs, weights, knowledge, unasked=found.unasked)
 
     def again(evidence: Mapping[Question, float]) -> Graph:
-        return direct(found, triple_weights(around, evidence), knowledge, restarts=0)
+        weighed = triple_weights(around, evidence)
+        return direct(names, found.pairs, weighed, knowledge, unasked=found.unasked, restarts=0)
 
     sure = confidences(graph, found, bar, around, oracle, again, np.random.default_rng(0))
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
@@ -205,22 +207,26 @@ def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> 
     return weights
 
 
-def direct(found: Sieved, weights: Mapping[Place, float], knowledge: Knowledge, *, restarts: int = RESTARTS) -> Graph:
-    """Return the class of the acyclic graph that fits the triples best."""
-    unclear = frozenset(place for place in _unshielded(found) if place not in weights)
+def direct(
+    nodes: tuple[str, ...],
+    pairs: Mapping[Pair, object],
+    weights: Mapping[Place, float],
+    knowledge: Knowledge,
+    *,
+    unasked: frozenset[Pair] = frozenset(),
+    restarts: int = RESTARTS,
+) -> Graph:
+    """Return the class of the acyclic graph that fits the triples best: ``weights`` is what speaks for common effects.
+
+    Triples without a weight are unclear, as those over pairs that nobody asked about.
+    """
+    unclear = frozenset(place for place in unshielded(nodes, pairs) if place not in weights)
 
     def oriented(effects: Iterable[Place]) -> Graph:
         claims = [Claim(ends, middle, weights[ends, middle]) for ends, middle in effects if (ends, middle) in weights]
-        return orient(found.nodes, found.pairs, claims, knowledge, unclear=unclear, unasked=found.unasked)
+        return orient(nodes, pairs, claims, knowledge, unclear=unclear, unasked=unasked)
 
     start = extension(oriented(place for place, weight in weights.items() if weight > 0))
     rng = np.random.default_rng(0)
-    arrows = arrange(found.nodes, found.pairs, weights, rng, knowledge=knowledge, start=start, restarts=restarts)
-    return oriented(colliders(Graph(found.nodes, arrows)))
-
-
-def _unshielded(found: Sieved) -> list[tuple[Pair, str]]:
-    around = found.around()
-    pairs = set(found.pairs)
-    places = [(frozenset((x, y)), z) for z, near in around.items() for x in near for y in near if x < y]
-    return [place for place in places if place[0] not in pairs]
+    arrows = arrange(nodes, pairs, weights, rng, knowledge=knowledge, start=start, restarts=restarts)
+    return oriented(colliders(Graph(nodes, arrows)))

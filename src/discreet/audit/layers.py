@@ -5,11 +5,18 @@ from __future__ import annotations
 DOOR = "discreet"
 """The library's front door, which imports by constant names when one is first used."""
 
+_PUBLISHED = ("kendall", "threshold", "sieve", "distance", "em", "running")
+PUBLISHED = frozenset({"discreet.published"} | {f"discreet.published.{name}" for name in _PUBLISHED})
+"""Methods as published, which are not private."""
+
+EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"}) | PUBLISHED
+"""Answers without privacy."""
+
 ROWS = frozenset(
     {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
     | {"discreet.tables.coarse"}
-    | {"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"}  # exact answers about rows
+    | EXACT
 )
 """Modules that hold rows, or hold a room that does."""
 
@@ -21,17 +28,18 @@ _AFTER_TOO = ("methods", "knowledge", "confidence", "synthesis", "doubts", "meas
 AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 """What follows a release: these modules, and all whose names begin like theirs."""
 
-EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"})
-"""Answers without privacy."""
-
-EXACT_DOORS = frozenset({"discreet.cli", "discreet.experiments.accuracy", "discreet.experiments.priv_pc"})
+EXACT_DOORS = frozenset(
+    {"discreet.cli", "discreet.audit.broken.reproduced"}
+    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc")}
+)
 """Who may ask for answers without privacy."""
 
 BROKEN = "discreet.audit.broken"
 AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
-_SEEDED = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments", "audit")
+_SEEDED: tuple[str, ...] = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments")
+_SEEDED += ("audit", "published")
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
 """Who may make a generator from a seed: for made-up rows and for post-processing, never for privacy noise."""
 
@@ -52,7 +60,10 @@ _LIBRARY: tuple[str, ...] = (
     "measurement",
 )
 _LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
-_LIBRARY += ("methods", "settling", "statistics", "synthesis", "tables", "experiments")
+_LIBRARY += ("methods", "settling", "statistics", "synthesis", "tables", "experiments", "published")
+
+_BELOW = ("arrays", "domain", "errors", "graph", "knowledge", "sealed", "tables")
+_BESIDE = ("not_private", "oracles", "published", "search", "statistics")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "discreet.errors": (),
@@ -69,6 +80,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "discreet.mechanisms": ("arrays", "errors", "privacy", "statistics", "mechanisms"),
     "discreet.oracles": ("arrays", "errors", "graph", "oracles"),
     "discreet.oracles.exact": ("arrays", "errors", "oracles", "sealed", "tables"),  # not private: asks rows directly
+    "discreet.published": (*_BELOW, *_BESIDE),
     "discreet.search": ("arrays", "errors", "graph", "knowledge", "oracles", "search"),
     "discreet.networks": ("declaration", "domain", "errors", "graph", "networks"),
     "discreet.audit": (*_LIBRARY, "arrays", "audit", "errors"),

@@ -25,6 +25,14 @@ def at_least(number: Fraction) -> float:
     return rounded
 
 
+def root_below(square: Fraction) -> Fraction:
+    """Return a fraction whose square is at most that."""
+    root = Fraction(math.sqrt(float(square)))
+    while root * root > square:
+        root *= 1 - Fraction(1, 1 << 50)
+    return root
+
+
 def root_at_least(square: Fraction) -> float:
     """Return a float whose square is no smaller than a fraction."""
     root = math.sqrt(at_least(square))

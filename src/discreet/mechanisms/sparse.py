@@ -78,6 +78,11 @@ class AboveThreshold:
             return 0
         return round(_mean(self.question_scale) - _mean(self.threshold_scale))
 
+    @property
+    def deviation(self) -> float:
+        """About the standard deviation of a comparison."""
+        return math.hypot(self.threshold_scale, self.question_scale) * (1 if self.geometric else math.sqrt(2))
+
     def draw(self, noise: Noise, scale: float, size: int) -> IntArray:
         """Draw the noise of the threshold, or that of several numbers."""
         return noise.one_sided(scale, size) if self.geometric else noise.discrete_laplace(scale, size)

@@ -138,6 +138,23 @@ def remove_sink(p: Pattern, sink: str) -> list[Arc]:
     return arcs
 
 
+def neighbours(nodes: Iterable[str], pairs: Iterable[Pair]) -> dict[str, set[str]]:
+    """Return the nodes adjacent to each."""
+    around: dict[str, set[str]] = {node: set() for node in nodes}
+    for a, b in pairs:
+        around[a].add(b)
+        around[b].add(a)
+    return around
+
+
+def unshielded(nodes: Iterable[str], pairs: Iterable[Pair]) -> list[Triple]:
+    """Return all triples of two nodes that are not adjacent and a node adjacent to both, in an order of names only."""
+    held = set(pairs)
+    around = sorted(neighbours(nodes, held).items())
+    places = [(frozenset(ends), z) for z, near in around for ends in combinations(sorted(near), 2)]
+    return [place for place in places if place[0] not in held]
+
+
 def pairs_left(nodes: Iterable[str], *known: Iterable[Pair]) -> frozenset[Pair]:
     """Return all pairs of nodes but those that are known."""
     return frozenset(map(frozenset, combinations(nodes, 2))).difference(*known)

@@ -57,13 +57,19 @@ def pc(
     knowledge: Knowledge = NOTHING_KNOWN,
     max_order: int | None = None,
     progress: Progress | None = None,
+    stable: bool = True,
 ) -> Graph:
     """Return the CPDAG that an oracle's answers speak for.
 
     The result always has a consistent extension to a directed acyclic graph, keeps to ``knowledge``, and does not
-    depend on the order of ``nodes``.
+    depend on the order of ``nodes``. With ``stable=False`` it depends on their names; see ``find_skeleton``.
     """
-    skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress)
+    skeleton = find_skeleton(nodes, oracle, knowledge=knowledge, max_order=max_order, progress=progress, stable=stable)
+    return orient_skeleton(skeleton, oracle, knowledge)
+
+
+def orient_skeleton(skeleton: Skeleton, oracle: Oracle | None, knowledge: Knowledge = NOTHING_KNOWN) -> Graph:
+    """Return the CPDAG of a skeleton: its triples are judged, then oriented. Without an oracle, by the textbook."""
     skeleton = replace(skeleton, pairs=break_circles(skeleton.pairs, knowledge))
     claims, unclear = judge_triples(skeleton, oracle)
     return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear, unasked=skeleton.unasked)
@@ -76,10 +82,13 @@ def find_skeleton(
     knowledge: Knowledge = NOTHING_KNOWN,
     max_order: int | None = None,
     progress: Progress | None = None,
+    stable: bool = True,
 ) -> Skeleton:
     """Return the skeleton: start from all pairs that may touch, remove those that some set separates.
 
-    If the oracle's budget is used up, what was found until then is returned.
+    If the oracle's budget is used up, what was found until then is returned. With ``stable=False`` neighbours are those
+    of the moment, as in the first form of PC: an edge that was removed is gone for the next question, and what is found
+    depends on the names.
     """
     knowledge.check(nodes)
     if max_order is not None and max_order < 0:
@@ -103,6 +112,9 @@ def find_skeleton(
             if weakest is not None and weakest.verdict.independent:
                 del pairs[pair]
                 separations[pair] = weakest
+                if not stable:
+                    fixed[x].remove(y)
+                    fixed[y].remove(x)
             elif weakest is not None:
                 pairs[pair] = min(pairs[pair], weakest.verdict.evidence)
     return Skeleton(tuple(nodes), pairs, separations)
@@ -161,7 +173,7 @@ def _rank(separation: Separation) -> tuple[bool, float, list[str]]:
     return (not separation.verdict.independent, separation.verdict.evidence, sorted(separation.given))
 
 
-def judge_triples(skeleton: Skeleton, oracle: Oracle) -> tuple[list[Claim], frozenset[Triple]]:
+def judge_triples(skeleton: Skeleton, oracle: Oracle | None) -> tuple[list[Claim], frozenset[Triple]]:
     """Say of every unshielded triple x - z - y whether z is a common effect (a claim), is none, or is unclear.
 
     A z that separates x and y is none. Any other is one by the textbook. Where asking is free it is also looked at how
@@ -190,13 +202,13 @@ def _between(pair: Pair, around: dict[str, set[str]]) -> set[str]:
     return around[x] & around[y]
 
 
-def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle) -> float:
+def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle | None) -> float:
     """Return the evidence for dependence that conditioning on z adds.
 
     Where that cannot be asked because the set is too large, z is a common effect as clearly as the pair is separated
     without it, unless z in place of another member separates the pair as well: then nothing is known.
     """
-    if not oracle.free:
+    if oracle is None or not oracle.free:
         return math.inf
     wider = separation.given | {z}
     if oracle.answers(x, y, wider):

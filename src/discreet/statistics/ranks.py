@@ -66,7 +66,7 @@ def _kendall_moved(size: Size) -> float:
     return within if size.strata == 1 else max(within, across)
 
 
-def _kendall_parts(strata: IntArray) -> tuple[float, float]:
+def kendall_parts(strata: IntArray) -> tuple[float, float]:
     """Return the weighted sum of all strata's taus, and the sum of their weights."""
     rows = strata.sum(axis=(1, 2))
     above = 9 * (concordance(strata) / (2 * rows + 5))
@@ -170,7 +170,7 @@ class StratifiedKendall(Ranked):
     kind: ClassVar[str] = "stratified Kendall"
 
     def _signed(self, strata: IntArray, rows: int) -> float:
-        above, below = _kendall_parts(strata)
+        above, below = kendall_parts(strata)
         return above / math.sqrt(below) if below else 0.0
 
     def _change(self, size: Size) -> float:
@@ -203,7 +203,7 @@ class StratifiedKendallDet(Ranked):
     kind: ClassVar[str] = "stratified Kendall with a public denominator"
 
     def _signed(self, strata: IntArray, rows: int) -> float:
-        return _kendall_parts(strata)[0] / (1.5 * math.sqrt(rows))
+        return kendall_parts(strata)[0] / (1.5 * math.sqrt(rows))
 
     def _change(self, size: Size) -> float:
         return _kendall_moved(size) / (1.5 * math.sqrt(size.rows))

@@ -1,4 +1,4 @@
-"""Published mechanisms and statistics that do not keep their promise, made again in small."""
+"""Published mechanisms, statistics and methods that do not keep their promise, made again in small."""
 
 from __future__ import annotations
 
@@ -6,5 +6,6 @@ from discreet.audit.broken import Broken
 from discreet.audit.broken.distances import DISTANCES
 from discreet.audit.broken.kernels import KERNELS
 from discreet.audit.broken.ranks import RANKS
+from discreet.audit.broken.reproduced import REPRODUCED
 
-PUBLISHED: tuple[Broken, ...] = RANKS + DISTANCES + KERNELS
+PUBLISHED: tuple[Broken, ...] = RANKS + DISTANCES + KERNELS + REPRODUCED
