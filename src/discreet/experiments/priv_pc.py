@@ -140,13 +140,10 @@ def _unstopped(task: Task, table: MemoryTable, domain: Domain) -> Record:
 
 
 def repaired(method: str, *, sampled: bool) -> Recipe:
-    """Return the private method that stands for a published one in the tables, with the paper's test, level and round.
-
-    Conditioning sets may have any size, as in the paper; EM-PC, which looks at all of them, keeps its own limit.
-    """
+    """Return the private method that stands for a published one in the tables, with the paper's settings."""
     recipe = RECIPES[method]()
     wanted: dict[str, Any] = {"round_epsilon": ROUND, "test": "kendall", "alpha": ALPHA}
-    wanted |= {"sample": SAMPLE if sampled else None, "max_order": None if method == "em-pc" else ANY_ORDER}
+    wanted |= {"sample": SAMPLE if sampled else None, "max_order": ANY_ORDER}
     return changed(recipe, **{name: value for name, value in wanted.items() if has_setting(type(recipe), name)})
 
 
