@@ -95,7 +95,7 @@ def _placed(
 def _band(style: Line, placed: Sequence[tuple[float, float, float, float]]) -> str:
     outline = [(a, high) for a, _, _, high in placed] + [(a, low) for a, _, low, _ in reversed(placed)]
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b in outline)
-    return f'<polygon points="{path}" fill="{style.colour}" fill-opacity="0.13"/>'
+    return f'<polygon points="{path}" fill="{style.colour}" fill-opacity="0.1"/>'
 
 
 def _stroke(style: Line, placed: Sequence[tuple[float, float, float, float]], x0: float, x1: float) -> str:
