@@ -22,7 +22,10 @@ KEPT_FOR = [
     ("only noise draws from entropy", {"discreet.privacy.noise"}),
     ("choices are drawn with the bits of noise", {"discreet.privacy.noise", "discreet.testing"}),
     ("only mechanisms ask for noise", {f"discreet.mechanisms.{name}" for name in ("additive", "selection", "sparse")}),
-    ("exact answers are reached through one door", {"discreet.cli", "discreet.experiments.accuracy"} | EXACT),
+    (
+        "exact answers are reached through one door",
+        {"discreet.cli", "discreet.experiments.accuracy", "discreet.experiments.priv_pc"} | EXACT,
+    ),
 ]
 
 

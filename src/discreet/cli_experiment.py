@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
+
+Record = dict[str, Any]
 
 
 @click.group()
@@ -83,6 +89,82 @@ def calibration(networks: int, jobs: int, out: Path | None) -> None:
         rows = [{"kind": kind, **line} for kind, lines in by_kind.items() for line in lines]
         write_csv(out / "calibration.csv", rows)
         write_text(out / "calibration.svg", reliability_svg(by_kind))
+
+
+@experiment.command("priv-pc")
+@click.option("--part", type=click.Choice(["tables", "figure", "all"]), default="all", show_default=True)
+@click.option("--networks", default="", help="Names with commas.  [default: all bundled]")
+@click.option("--methods", default="", help="Names with commas: private ones and em-, svt-, priv-pc-published.")
+@click.option("--rows", type=click.IntRange(2), default=100_000, show_default=True, help="Rows of each run.")
+@click.option("--runs", type=click.IntRange(2), default=5, show_default=True, help="Runs a setting, with fresh rows.")
+@click.option("--budgets", type=click.IntRange(2), default=21, show_default=True, help="Budgets along the figure.")
+@click.option("--limit", type=click.FloatRange(0.1), help="Give up a run after so many seconds, and its like too.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes; 1 for exact seconds.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
+def priv_pc(
+    part: Literal["tables", "figure", "all"],
+    networks: str,
+    methods: str,
+    rows: int,
+    runs: int,
+    budgets: int,
+    limit: float | None,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Wang, Pang, Song 2020 again: Tables 2 and 3, Figure 1, with methods as published and private ones.
+
+    Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
+    """
+    from discreet.experiments import run_all
+    from discreet.experiments.ledger import Ledger
+    from discreet.experiments.priv_pc import perform
+    from discreet.experiments.priv_pc_plan import Part, Task, effort, finished, plan
+    from discreet.experiments.priv_pc_results import as_text, results_in, table, write_all
+
+    parts: dict[str, tuple[Part, ...]] = {"tables": ("table",), "figure": ("figure",), "all": ("table", "figure")}
+    planned = plan(parts[part], _names(networks), _names(methods), rows, runs, budgets)
+    ledger = Ledger(out / "runs.jsonl")
+    done = finished(ledger, limit)
+    missing: list[Task] = [task for task in planned if task not in done]
+    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
+    failed: Counter[str] = Counter()
+    interrupted = False
+    try:
+        found = run_all(partial(perform, limit=limit), missing, jobs, ordered=False)
+        for record in _watched(found, [effort(task) for task in missing]):
+            ledger.append(record)
+            failed.update([record["failed"]] if record["failed"] else [])
+    except KeyboardInterrupt:
+        interrupted = True
+        click.echo("\ninterrupted: the same command goes on from here", err=True)
+    for kind, count in failed.items():
+        click.echo(f"{count} runs ended with {kind}: no graph", err=True)
+    results = results_in(ledger, rows)
+    if part != "figure":
+        for line in as_text(table(results, "seconds"), table(results, "tests")):
+            click.echo(line)
+    click.echo(f"Written: {', '.join(write_all(out, results, rows))}", err=True)
+    if interrupted:
+        raise click.Abort
+
+
+def _watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Record]:
+    """Pass records on while a bar on stderr tells how many there are and how long it will take."""
+    if not sys.stderr.isatty():
+        for i, record in enumerate(records, start=1):
+            yield record
+            if i % 50 == 0 or i == len(weights):
+                click.echo(f"{i} of {len(weights)} runs", err=True)
+        return
+    with click.progressbar(length=sum(weights), label=f"{len(weights)} runs", file=sys.stderr) as bar:
+        for record, weight in zip(records, weights, strict=True):
+            bar.update(weight)
+            yield record
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _numbers(text: str) -> list[float]:

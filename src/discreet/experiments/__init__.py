@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import signal
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,14 +18,43 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterable[Result]:
-    """Yield the result of every task, in order; several processes if asked for."""
+def run_all(
+    work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int, *, ordered: bool = True
+) -> Iterable[Result]:
+    """Yield the result of every task, in order or as soon as it is there; several processes if asked for."""
     quiet = partial(_without_doubts, work)
     if jobs <= 1:
         yield from map(quiet, tasks)
         return
-    with get_context("spawn").Pool(jobs) as workers:
-        yield from workers.imap(quiet, tasks)
+    with get_context("spawn").Pool(jobs, _leave_interrupts_to_the_parent) as workers:
+        yield from (workers.imap if ordered else workers.imap_unordered)(quiet, tasks)
+
+
+class TimeLimitError(BaseException):
+    """A run took too long. Not an ``Exception``: those are answered inside a run."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Break off what is done inside after so many seconds."""
+    if seconds is None:
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise TimeLimitError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _without_doubts(work: Callable[[Task], Result], task: Task) -> Result:

@@ -40,18 +40,21 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Mapping[str, Sequence[Point]
         across = LEFT + x.place(px) * (WIDTH - LEFT - RIGHT)
         return across, HEIGHT - BOTTOM - y.place(py) * (HEIGHT - TOP - BOTTOM)
 
-    parts = [_text(LEFT, TOP - 18, title, size=15, anchor="start", weight="bold")]
+    parts = [svg_text(LEFT, TOP - 18, title, size=15, anchor="start", weight="bold")]
     for tick in x.ticks:
         across, base = at(tick, y.low)
-        parts += [_line(across, base, across, TOP, "#e5e5e5"), _text(across, base + 18, f"{tick:g}")]
+        parts += [svg_line(across, base, across, TOP, "#e5e5e5"), svg_text(across, base + 18, f"{tick:g}")]
     for tick in y.ticks:
         start, up = at(x.low, tick)
-        parts += [_line(start, up, WIDTH - RIGHT, up, "#e5e5e5"), _text(start - 8, up + 4, f"{tick:g}", anchor="end")]
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x.label))
+        parts += [
+            svg_line(start, up, WIDTH - RIGHT, up, "#e5e5e5"),
+            svg_text(start - 8, up + 4, f"{tick:g}", anchor="end"),
+        ]
+    parts.append(svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x.label))
     middle = (TOP + HEIGHT - BOTTOM) / 2
-    parts.append(f'<g transform="rotate(-90 16 {middle:.1f})">{_text(16, middle, y.label)}</g>')
+    parts.append(f'<g transform="rotate(-90 16 {middle:.1f})">{svg_text(16, middle, y.label)}</g>')
     if diagonal:
-        parts.append(_line(*at(x.low, y.low), *at(x.high, y.high), "#999999"))
+        parts.append(svg_line(*at(x.low, y.low), *at(x.high, y.high), "#999999"))
     for i, (name, points) in enumerate(lines.items()):
         colour = COLOURS[i % len(COLOURS)]
         placed = [at(px, py) for px, py, _ in points]
@@ -59,10 +62,10 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Mapping[str, Sequence[Point]
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         for (px, py, error), (a, b) in zip(points, placed, strict=True):
             low, high = at(px, max(py - error, y.low))[1], at(px, min(py + error, y.high))[1]
-            parts += [_line(a, low, a, high, colour), f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>']
+            parts += [svg_line(a, low, a, high, colour), f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>']
         key = TOP + 12 + 20 * i
-        parts += [_line(WIDTH - RIGHT + 14, key, WIDTH - RIGHT + 34, key, colour, width=3)]
-        parts.append(_text(WIDTH - RIGHT + 40, key + 4, name, anchor="start"))
+        parts += [svg_line(WIDTH - RIGHT + 14, key, WIDTH - RIGHT + 34, key, colour, width=3)]
+        parts.append(svg_text(WIDTH - RIGHT + 40, key + 4, name, anchor="start"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
         f'role="img"><title>{escape(title)}</title><rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
@@ -71,10 +74,12 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Mapping[str, Sequence[Point]
     )
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
+def svg_line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
+    """Return a straight line."""
     return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
-def _text(x: float, y: float, words: str, *, size: int = 12, anchor: str = "middle", weight: str = "normal") -> str:
+def svg_text(x: float, y: float, words: str, *, size: int = 12, anchor: str = "middle", weight: str = "normal") -> str:
+    """Return a line of words."""
     style = f'font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" fill="#222222"'
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(words)}</text>'

@@ -1,0 +1,209 @@
+"""The Priv-PC experiment: what is planned, measured once, kept, and shown."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from fractions import Fraction
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from discreet import not_private
+from discreet.cli import main
+from discreet.errors import BudgetError, SettingError
+from discreet.experiments import TimeLimitError, priv_pc, time_limit
+from discreet.experiments.ledger import Ledger
+from discreet.experiments.priv_pc import budget_at, perform, repaired, strict_delta
+from discreet.experiments.priv_pc_plan import DELTA, SAMPLE, Task, finished, packed, plan, unpacked
+from discreet.experiments.priv_pc_results import as_text, figure, published_seconds, published_tests, results_in, table
+from discreet.methods import PrivPC, SvtPC
+from discreet.networks import network
+from discreet.privacy.accounting import limit_of
+from discreet.recipes import Marginals
+from discreet.search.orient import cpdag
+
+METHODS = "priv-pc-published,marginals,svt-pc,priv-pc"
+TINY = ["--networks", "cancer", "--rows", "500", "--runs", "2", "--budgets", "2"]
+
+
+@pytest.fixture
+def as_published(monkeypatch):
+    """Let methods as published be quick: they all find what PC finds."""
+    calls = []
+
+    def discover_published(table, domain, method, *, round_epsilon, delta, alpha, sample, seed):
+        calls.append((method, round_epsilon, delta, alpha, sample, seed))
+        graph = not_private.pc(table, domain)
+        return SimpleNamespace(graph=graph, tests=30, rounds=10, reported=10 * round_epsilon)
+
+    stub = ModuleType("discreet.published")
+    stub.discover_published = discover_published
+    monkeypatch.setitem(sys.modules, "discreet.published", stub)
+    return calls
+
+
+def run(out, *options):
+    return CliRunner().invoke(main, ["experiment", "priv-pc", *options, "--out", str(out)], catch_exceptions=False)
+
+
+def read(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_tiny_run_writes_everything_and_does_nothing_twice(tmp_path, as_published):
+    ran = run(tmp_path, *TINY, "--methods", METHODS, "--jobs", "1")
+    assert ran.exit_code == 0
+    assert "| cancer | Priv-PC | 6.09 |" in ran.stdout
+    kept = (tmp_path / "runs.jsonl").read_text()
+    assert len(kept.splitlines()) == 2 * (5 + 1 + 4 * 2)
+    assert {(method, sample) for method, *_, sample, _ in as_published} == {
+        ("priv-pc-published", None),
+        ("priv-pc-published", 1.0),
+    }
+    seconds, tests, lines = (read(tmp_path / name) for name in ("table2.csv", "table3.csv", "figure1.csv"))
+    columns = ["network", "system", "variant", "published_seconds", "seconds", "seconds_error", "times_faster", "runs"]
+    assert list(seconds[0]) == columns
+    assert list(tests[0]) == ["network", "system", "variant", "published_tests", "tests", "tests_error", "runs"]
+    assert {(line["system"], line["variant"]) for line in seconds} >= {
+        ("SVT-PC", "repaired"),
+        ("Priv-PC", "published"),
+        ("Priv-PC without sub-sampling", "repaired"),
+    }
+    assert len(lines) == 1 + 4 * 2
+    assert {line["published_f1"] for line in lines} == {""}
+    assert {line["skeleton_f1_pc"] for line in lines if line["method"] == "priv-pc-published"} == {"1.0"}
+    assert all(0 <= float(line["cpdag_f1_truth"]) <= 1 and line["runs"] == "2" for line in lines)
+    for svg in ("table2", "figure1-skeleton-truth", "figure1-cpdag-truth", "figure1-skeleton-pc", "figure1-cpdag-pc"):
+        root = ET.parse(tmp_path / f"{svg}.svg").getroot()  # noqa: S314 - written here
+        assert root.find("{http://www.w3.org/2000/svg}title").text
+    again = run(tmp_path, *TINY, "--methods", METHODS, "--jobs", "1")
+    assert again.stdout == ran.stdout
+    assert (tmp_path / "runs.jsonl").read_text() == kept
+
+
+def test_what_was_cut_off_is_done_again_and_other_settings_are_added(tmp_path):
+    options = ["--methods", "svt-pc", "--part", "figure", "--jobs", "1"]
+    run(tmp_path, *TINY, *options)
+    ledger = tmp_path / "runs.jsonl"
+    whole = ledger.read_text()
+    ledger.write_text(whole[:-30])
+    assert run(tmp_path, *TINY, *options).exit_code == 0
+    lines = ledger.read_text().splitlines()
+    assert len(lines) == len(whole.splitlines()) + 1
+    assert len(finished(Ledger(ledger))) == len(lines) - 1
+    run(tmp_path, *TINY, *options[:-2], "--jobs", "2", "--budgets", "3")
+    assert len(ledger.read_text().splitlines()) == len(lines) + 2
+    assert {line["setting"] for line in read(tmp_path / "figure1.csv")} == {"", "1.0", "10.0", "100.0"}
+
+
+def test_runs_are_planned_in_a_useful_order():
+    planned = plan(("table", "figure"), ["alarm", "cancer", "asia"], [], 100, 2, 3)
+    assert list(dict.fromkeys(task.network for task in planned)) == ["cancer", "asia", "alarm"]
+    assert len(set(planned)) == len(planned)
+    settings = [t.setting for t in planned if (t.part, t.network, t.seed) == ("figure", "cancer", 1)]
+    assert settings[0] is None
+    assert settings[1:4] == [0.01, 0.562341, 31.622777]
+    assert settings[-3:] == [1.0, 10.0, 100.0]
+    with pytest.raises(SettingError, match="methods"):
+        plan(("table",), [], ["no-such"], 100, 2, 2)
+    with pytest.raises(SettingError, match="at least 2"):
+        plan(("table",), [], [], 100, 1, 2)
+
+
+def test_the_published_numbers_are_the_papers():
+    assert published_seconds("child", "EM-PC") == 25140.67
+    assert published_seconds("sachs", "Priv-PC without sub-sampling") == 72.98
+    assert published_seconds("survey", "SVT-PC") == 1.21
+    assert published_seconds("elsewhere", "SVT-PC") is None
+    assert published_tests("alarm", "Priv-PC") == 1843
+    assert published_tests("asia", "EM-PC") == 216
+    assert published_tests("asia", "SVT-PC") is None
+
+
+@pytest.mark.parametrize("recipe", [Marginals(), SvtPC()])
+def test_a_budget_spends_what_the_papers_delta_allows(recipe):
+    budget = budget_at(recipe, 3.0, 100_000)
+    assert budget.delta == strict_delta(100_000) == 1e-6
+    assert budget.epsilon > 3.0
+    allowed = limit_of(budget.currency, 3.0, DELTA)
+    assert allowed * (1 - Fraction(1, 10**6)) < budget.limit <= allowed
+
+
+def test_repaired_methods_have_the_papers_settings_and_are_not_stopped():
+    assert repaired("priv-pc", sampled=True) == PrivPC(
+        test="kendall", alpha=0.1, max_order=1000, round_epsilon=1.0, sample=SAMPLE
+    )
+    assert repaired("svt-pc", sampled=True).test == "kendall"
+    assert repaired("priv-pc", sampled=False).sample is None
+    record = perform(Task("table", "cancer", "priv-pc", 1.0, 500, 0))
+    assert record["failed"] == ""
+    assert record["stopped"] is False
+    assert record["tests"] >= record["rounds"] > 0
+
+
+def test_a_method_that_used_up_its_total_gets_more(monkeypatch):
+    asked = []
+
+    def privately(table, domain, recipe, budget):
+        asked.append(budget.limit)
+        return {"graph": cpdag(network("cancer").dag), "seconds": 1.0, "stopped": len(asked) < 3}
+
+    monkeypatch.setattr(priv_pc, "_privately", privately)
+    assert perform(Task("table", "cancer", "svt-pc", 1.0, 300, 1))["stopped"] is False
+    assert asked == sorted(set(asked))
+    assert len(asked) >= 3
+
+
+def test_a_refused_budget_is_an_empty_row(monkeypatch, tmp_path):
+    def refuse(*_):
+        raise BudgetError("too small")
+
+    monkeypatch.setattr(priv_pc, "_privately", refuse)
+    ran = run(tmp_path, *TINY, "--methods", "svt-pc", "--part", "figure", "--jobs", "1")
+    assert ran.exit_code == 0
+    assert "4 runs ended with BudgetError" in ran.stderr
+    lines = {line["setting"]: line for line in read(tmp_path / "figure1.csv")}
+    assert lines["1.0"]["skeleton_f1_truth"] == lines["1.0"]["cpdag_f1_pc_spread"] == ""
+    assert len(finished(Ledger(tmp_path / "runs.jsonl"))) == 6
+
+
+def test_what_takes_too_long_is_given_up(monkeypatch, tmp_path):
+    monkeypatch.setattr(priv_pc, "_SLOW", set())
+    monkeypatch.setattr(priv_pc, "_find", lambda *_: time.sleep(20))
+    task = Task("figure", "cancer", "svt-pc", 1.0, 300, 0)
+    record = perform(task, 0.2)
+    assert record["failed"] == "TimeLimit"
+    start = time.monotonic()
+    assert perform(replace(task, seed=1, setting=3.0), 0.2)["failed"] == "TimeLimit"
+    assert time.monotonic() - start < 0.15
+    ledger = Ledger(tmp_path / "runs.jsonl")
+    ledger.append(record)
+    assert not finished(ledger)
+    assert not finished(ledger, 0.3)
+    assert list(finished(ledger, 0.2)) == [task]
+    assert figure(results_in(ledger, 300))[0]["skeleton_f1_truth"] == ""
+    with pytest.raises(TimeLimitError), time_limit(0.05):
+        time.sleep(5)
+
+
+def test_records_of_others_and_broken_lines_are_passed_over(tmp_path):
+    ledger = Ledger(tmp_path / "runs.jsonl")
+    assert list(ledger.records()) == []
+    ledger.path.write_bytes(b'{"task": {"delta": 0.5}, "failed": ""}\n[1]\n\xff\xfe\n{"half')
+    ledger.append({"task": Task("figure", "asia", "pc", None, 10, 0).to_dict(), "graph": "", "failed": ""})
+    assert len(list(ledger.records())) == 2
+    assert [task.network for task in finished(ledger)] == ["asia"]
+    assert table(results_in(ledger, 10), "seconds") == []
+    assert len(list(as_text([], []))) == 2
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm"])
+def test_graphs_come_back_as_they_were(name):
+    graph = cpdag(network(name).dag)
+    assert unpacked(packed(graph), graph.nodes) == graph
