@@ -23,7 +23,7 @@ from discreet.mechanisms.additive import (
     ShapedGaussian,
     additive_for,
 )
-from discreet.mechanisms.selection import Selection, selection_for
+from discreet.mechanisms.selection import Selection, TopK, selection_for
 from discreet.privacy.accounting import Currency, mu_of
 from discreet.privacy.budget import Cost
 from discreet.statistics import Sensitivity
@@ -121,7 +121,6 @@ def test_what_is_not_blurred_has_a_law_too():
         lambda exact, noise: exact + noise.discrete_laplace(1.0, 1),  # one draw for all coordinates
         lambda exact, noise: exact + 2 * noise.discrete_laplace(1.0, len(exact)),
         lambda exact, noise: exact + noise.discrete_laplace(1.0, len(exact)) + noise.discrete_laplace(1.0, len(exact)),
-        lambda exact, noise: noise.exponential_choices(exact[None], 1.0) + 1,
         lambda exact, noise: np.append(noise.exponential_choices(exact[None], 1.0), noise.discrete_laplace(1.0, 1)),
         lambda exact, noise: exact + noise.discrete_laplace(1.0, 2) // 2,
     ],
@@ -332,3 +331,32 @@ def test_a_choice_that_is_replaced_has_no_law():
         return np.where(chosen == 2, 1, chosen)
 
     assert law_of(blurring(best_for_two, PURE=1), np.array([1, 3])) is None
+
+
+@pytest.mark.parametrize("groups", [None, (0, 0, 1)])
+def test_choices_that_depend_on_each_other_are_listed(groups):
+    """The law of the best two is that of choosing one by one, written out."""
+    utilities, scale = [3, 0, 1], 2.0
+    (draw,) = law_of(TopK(scale, 2, groups), np.array(utilities))
+    weights = np.exp(np.array(utilities) / scale)
+    expected = {}
+    for i in range(3):
+        for j in range(3):
+            left = [k for k in range(3) if (k != i if groups is None else groups[k] != groups[i])]
+            if j in left:
+                expected[i, j] = weights[i] / weights.sum() * weights[j] / weights[left].sum()
+    assert draw.kind == "listed"
+    assert dict(draw.listed).keys() == expected.keys()
+    for output, log in draw.listed:
+        assert math.exp(log) == pytest.approx(expected[output], rel=1e-12)
+    assert sum(expected.values()) == pytest.approx(1)
+
+
+def test_the_best_two_at_the_price_of_one_are_caught():
+    class Cheap(TopK):
+        def cost(self, sensitivity):
+            return Selection(self.scale, 1).cost(sensitivity)
+
+    few = domain_of((3,), 3)
+    assert not exact_finding("best two", TopK(2.0, 2), Popular(), few).violated
+    assert exact_finding("best two", Cheap(2.0, 2), Popular(), few).violated

@@ -241,3 +241,24 @@ def test_few_cells_are_counted_several_rows_at_once_and_the_same(rows, sizes):
     (counted,) = MemoryTable(codes, dict(zip(codes, sizes, strict=True))).counts([tuple(codes)])
     assert counted.dtype == np.int64
     np.testing.assert_array_equal(counted, expected)
+
+
+def test_a_sample_of_rows_answers_as_a_table_of_those_rows():
+    rng = np.random.default_rng(4)
+    sizes = {"a": 2, "b": 3, "c": 5}
+    codes = {c: rng.integers(0, size, 60).astype(np.uint8) for c, size in sizes.items()}
+    table, chosen = MemoryTable(codes, sizes), np.sort(rng.permutation(60)[:25])
+    plain = MemoryTable({c: column[chosen] for c, column in codes.items()}, sizes)
+    sample = table.sampled(chosen)
+    sets = [("a",), ("b", "c"), ("a", "b", "c")]
+    assert sample.rows == 25
+    for found, expected in zip(sample.counts(sets), plain.counts(sets), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert sample.sums([("c",), ("b", "c")]) == plain.sums([("c",), ("b", "c")])
+    coarse = {"c": np.array([0, 0, 1, 1, 1])}
+    np.testing.assert_array_equal(
+        sample.recoded(coarse, {**sizes, "c": 2}).counts([("b", "c")])[0],
+        plain.recoded(coarse, {**sizes, "c": 2}).counts([("b", "c")])[0],
+    )
+    again = np.array([3, 0, 7])
+    np.testing.assert_array_equal(sample.sampled(again).counts(sets)[2], plain.sampled(again).counts(sets)[2])

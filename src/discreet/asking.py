@@ -26,7 +26,7 @@ from discreet.statistics.margins import Separators
 SLACK = 0.5
 """Thresholds are raised by so many standard deviations of a comparison's noise, so that independent pairs pass."""
 
-EXAMINED_SLACK = 2.0
+EXAMINED_SLACK = 3.0
 """An examination's threshold is raised by so many scales of its noise: what fails it has cost a round for nothing."""
 
 
@@ -98,7 +98,7 @@ class AskingOracle:
         statistic = self._test.statistic(x, y, given)
         gate = self._opened()
         self.asked += 1
-        slack = 0 if self._each.examine is not None else round(SLACK * self._each.sieve.deviation)
+        slack = round(SLACK * self._each.sieve.deviation)
         independent = gate.passes(Separators((self._test.margin(x, y, [given], gate.domain, slack),)), 0)
         if independent and self._each.examine is not None:
             self.asked += 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scipy.special import chdtri, gammaln, ndtri
 
@@ -66,37 +67,32 @@ class Criterion:
         that chance gives them at most.
         """
         unit = statistic.unit(domain)
-        if not unit:
+        levels = domain.size(statistic.x), domain.size(statistic.y)
+        if not unit or 1 in levels:
             return 0
         strata = math.prod(domain.shape(statistic.given))
-        freedom = (domain.size(statistic.x) - 1) * (domain.size(statistic.y) - 1) * strata
-        if not freedom:
-            return 0
-        quantile = float(chdtri(freedom, self.alpha))
+        freedom = (levels[0] - 1) * (levels[1] - 1) * strata
         if self.name == "information":
-            value = quantile / (2 * domain.rows)
+            value = _quantile(freedom, self.alpha) / (2 * domain.rows)
         elif self.name == "total-variation":
-            mean = math.sqrt(2) * math.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2))
-            least = min(mean, math.sqrt(2 / math.pi) * self._spread(statistic, domain, _roots, strata))
-            value = math.sqrt(quantile / domain.rows) / 2 * least / mean
+            mean = _mean_root(freedom)
+            least = min(mean, math.sqrt(2 / math.pi) * self._spread(statistic, levels, _roots, strata))
+            value = math.sqrt(_quantile(freedom, self.alpha) / domain.rows) / 2 * least / mean
         else:
-            value = -float(ndtri(self.alpha / 2)) * math.sqrt(self._spread(statistic, domain, _ties, 1))
+            value = _two_sided(self.alpha) * math.sqrt(self._spread(statistic, levels, _ties, 1))
         return math.floor(value / unit)
 
-    def _spread(self, statistic: Dependence, domain: Domain, of: Spread, strata: int) -> float:
+    def _spread(self, statistic: Dependence, levels: tuple[int, int], of: Spread, strata: int) -> float:
         """Return a bound on how far chance moves a pair, from how far each of its columns varies.
 
         With nothing given it is the product. Within strata a column varies less on average, and the other at most as
         if its levels were even; chance in many strata adds up to the root of their number.
         """
-        x, y = (of(self._of(c, domain)) for c in (statistic.x, statistic.y))
-        if not statistic.given:
-            return x * y
-        even = [of(_even(domain.size(c))) for c in (statistic.x, statistic.y)]
-        return math.sqrt(strata) * min(x * even[1], even[0] * y)
-
-    def _of(self, column: str, domain: Domain) -> Sequence[float]:
-        return _even(domain.size(column)) if self.shares is None else self.shares[column]
+        even = [of((1 / k,) * k) for k in levels]
+        x, y = even
+        if self.shares is not None:
+            x, y = of(self.shares[statistic.x]), of(self.shares[statistic.y])
+        return math.sqrt(strata) * min(x * even[1], even[0] * y) if statistic.given else x * y
 
     def countable(self, x: str, y: str, given: Iterable[str], domain: Domain) -> bool:
         """Whether the table that a question takes is small enough to be counted."""
@@ -111,18 +107,32 @@ class Criterion:
         return Margin(statistics, tuple(self.threshold(s, domain) + slack for s in statistics))
 
 
-Spread = Callable[[Sequence[float]], float]
+Spread = Callable[[tuple[float, ...]], float]
 
 
-def _even(levels: int) -> list[float]:
-    return [1 / levels] * levels
-
-
-def _roots(shares: Sequence[float]) -> float:
+@lru_cache(maxsize=4096)
+def _roots(shares: tuple[float, ...]) -> float:
     """Return the sum of the standard deviations of all levels' indicators."""
     return math.fsum(math.sqrt(p * (1 - p)) for p in shares)
 
 
-def _ties(shares: Sequence[float]) -> float:
+@lru_cache(maxsize=4096)
+def _ties(shares: tuple[float, ...]) -> float:
     """Return the variance of ranks, as a share of what it is without ties."""
     return 1 - math.fsum(p**3 for p in shares)
+
+
+@lru_cache(maxsize=4096)
+def _quantile(freedom: int, alpha: float) -> float:
+    return float(chdtri(freedom, alpha))
+
+
+@lru_cache(maxsize=4096)
+def _mean_root(freedom: int) -> float:
+    """Return the mean of the root of a chi-square variable."""
+    return math.sqrt(2) * math.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2))
+
+
+@lru_cache(maxsize=4096)
+def _two_sided(alpha: float) -> float:
+    return -float(ndtri(alpha / 2))

@@ -24,8 +24,8 @@ from discreet.tables.coarse import coarsened
 
 S = TypeVar("S", bound=Statistic)
 
-AHEAD = 8
-"""Noise of so many questions is drawn at once, then of twice as many, and so on. It does not depend on them."""
+AHEAD, MOST_AHEAD = 8, 1024
+"""Noise of so many questions is drawn at once, then of twice as many, up to the second. It does not depend on them."""
 
 
 class _View:
@@ -52,6 +52,24 @@ class _View:
             raise RoomError("a statistic asked for a column that it did not name")
 
 
+class _Ahead(Sealed):
+    """Noise of one kind, drawn for several questions at once; each number is handed out once."""
+
+    def __init__(self, mechanism: AboveThreshold, scale: float) -> None:
+        self._mechanism = mechanism
+        self._scale = scale
+        self._drawn: list[int] = []
+        self._size = AHEAD
+        self._lock = Lock()
+
+    def pop(self, noise: Noise) -> int:
+        with self._lock:
+            if not self._drawn:
+                self._drawn = self._mechanism.draw(noise, self._scale, self._size).tolist()
+                self._size = min(2 * self._size, MOST_AHEAD)
+            return self._drawn.pop()
+
+
 class Room(Sealed):
     """Holds a table and its budget, and lets nothing out but releases.
 
@@ -74,6 +92,7 @@ class Room(Sealed):
         check_guarantee(budget.epsilon, budget.delta, domain.rows)
         self._table = table
         self._noise = noise or ExactNoise()
+        self._ahead: dict[tuple[AboveThreshold, float], _Ahead] = {}
         self.domain = domain
         self.budget = budget
 
@@ -142,6 +161,10 @@ class Room(Sealed):
         except Exception:  # noqa: BLE001 - the cause may quote data
             return None
 
+    def _fresh(self, mechanism: AboveThreshold, scale: float) -> int:
+        """Return noise of a gate that was never used before."""
+        return self._ahead.setdefault((mechanism, scale), _Ahead(mechanism, scale)).pop(self._noise)
+
     def _chosen(self, size: int) -> IntArray:
         """Draw which rows are in a sample."""
         return self._noise.subset(size, self.domain.rows)
@@ -150,7 +173,8 @@ class Room(Sealed):
         """Evaluate and compare; None if that failed. The exact value lives in this frame only, which never raises."""
         try:
             exact = statistic.evaluate(_View(gate._table, statistic.columns))
-            return bool(int(exact[0]) + gate._fresh() >= threshold + gate._threshold)
+            fresh = self._fresh(gate._mechanism, gate._mechanism.question_scale)
+            return bool(int(exact[0]) + fresh >= threshold + gate._threshold)
         except Exception:  # noqa: BLE001 - the cause may quote data
             return None
 
@@ -169,9 +193,7 @@ class Gate(Sealed):
         self._left = mechanism.passes
         self._charges = len(room.budget.entries)
         self._lock = Lock()
-        self._noise: list[int] = []
-        self._ahead = AHEAD
-        self._threshold = int(mechanism.draw(room._noise, mechanism.threshold_scale, 1)[0])
+        self._threshold = room._fresh(mechanism, mechanism.threshold_scale)
         self._table = room._table
         self.domain = room.domain
         if mechanism.sample is not None:
@@ -202,11 +224,3 @@ class Gate(Sealed):
         if passed is None:
             raise RoomError(f"{statistic.name} failed; its charge stays booked")
         return passed
-
-    def _fresh(self) -> int:
-        """Return the noise of the next question."""
-        if not self._noise:
-            scale = self._mechanism.question_scale
-            self._noise = self._mechanism.draw(self._room._noise, scale, self._ahead).tolist()
-            self._ahead *= 2
-        return self._noise.pop()

@@ -132,7 +132,7 @@ def _apart(first: Law, second: Law) -> tuple[Law, Law]:
 
 
 def _moved(a: Draw, b: Draw) -> tuple[Draw, Draw]:
-    if "choice" in (a.kind, b.kind):
+    if {"choice", "listed"} & {a.kind, b.kind}:
         return a, b
     return replace(a, at=0), replace(b, at=b.at - a.at)
 
@@ -141,6 +141,9 @@ def _logs(first: Law, second: Law, most: int, further: float) -> Logs:
     """Return both laws on a window of outputs for each coordinate, of at most so many outputs."""
     found = []
     for a, b in zip(first, second, strict=True):
+        if "listed" in (a.kind, b.kind):
+            found.append(_listed(a, b))
+            continue
         ends = [end for draw in (a, b) for end in (draw.at, draw.at + max(0, len(draw.utilities) - 1))]
         low, high = min(ends), max(ends)
         if any(draw.kind not in ("none", "choice") for draw in (a, b)):
@@ -149,6 +152,14 @@ def _logs(first: Law, second: Law, most: int, further: float) -> Logs:
             low, high = low - reach, high + reach
         found.append((log_law(a, low, high), log_law(b, low, high)))
     return found
+
+
+def _listed(a: Draw, b: Draw) -> tuple[FloatArray, FloatArray]:
+    """Return both laws of choices that depend on each other, on all outputs of either."""
+    laws = dict(a.listed), dict(b.listed)
+    outputs = sorted(laws[0] | laws[1])
+    p, q = (np.array([law.get(output, -np.inf) for output in outputs]) for law in laws)
+    return p, q
 
 
 def _reached(claim: Claim, first: Law, second: Law) -> tuple[float, str]:

@@ -28,6 +28,9 @@ _FAR = 7_000_003
 MOST_DRAWS = 100_000
 """A mechanism that asks for more is not listened to any longer."""
 
+MOST_OUTPUTS = 10_000
+"""Outputs of choices that depend on each other are listed up to so many."""
+
 PROBES = 60
 """Answers as real noise might give them, on which a law that was heard is tried."""
 
@@ -50,12 +53,15 @@ class Draw:
         The integer to which noise is added.
     utilities
         Only of a choice.
+    listed
+        Only of choices that depend on each other ("listed"): every output, with the logarithm of its probability.
     """
 
     kind: str
     scale: float = 0.0
     at: int = 0
     utilities: tuple[int, ...] = ()
+    listed: tuple[tuple[tuple[int, ...], float], ...] = ()
 
 
 class _Listener:
@@ -109,6 +115,15 @@ def _far(sign: int) -> Callable[[Draw, int], int]:
     return answer
 
 
+def _scripted(script: tuple[int, ...]) -> Callable[[Draw, int], int]:
+    """Answer the first draws as written, and all others with 0."""
+
+    def answer(draw: Draw, place: int) -> int:
+        return script[place] if place < len(script) else 0
+
+    return answer
+
+
 def _likely(rng: np.random.Generator, probe: int) -> Callable[[Draw, int], int]:
     """Answer as noise might: none, small, typical or large; any candidate of a choice."""
     reach = (0.0, 1.0, 2.0, 0.5, 1.0, 3.0, 20.0)[probe % 7]
@@ -135,7 +150,7 @@ def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
     try:
         law, places = _heard_law(mechanism, exact)
         if law is None:
-            return None
+            return _listed_law(mechanism, exact)
         rng = np.random.default_rng(0)
         for probe in range(PROBES):
             output, listener = _listen(mechanism, exact, _likely(rng, probe))
@@ -147,6 +162,27 @@ def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
     except _TooManyDrawsError:
         return None
     return law
+
+
+def _listed_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
+    """Return the law of a mechanism that makes one choice after another: every answer to every choice is tried."""
+    found: dict[tuple[int, ...], float] = {}
+    waiting: list[tuple[int, ...]] = [()]
+    while waiting:
+        script = waiting.pop()
+        output, listener = _listen(mechanism, exact, _scripted(script))
+        if not listener.draws or any(draw.kind != "choice" for draw in listener.draws) or output.ndim != 1:
+            return None
+        given = tuple(listener.given)
+        for place in range(len(script), len(given)):
+            others = range(1, len(listener.draws[place].utilities))
+            waiting += [(*given[:place], other) for other in others]
+        log = sum(_log_choice(draw)[answer] for draw, answer in zip(listener.draws, given, strict=True))
+        key = tuple(output.tolist())
+        found[key] = float(np.logaddexp(found.get(key, -np.inf), log))
+        if len(found) + len(waiting) > MOST_OUTPUTS:
+            return None
+    return (Draw("listed", listed=tuple(sorted(found.items()))),)
 
 
 def _heard_law(mechanism: Mechanism, exact: IntArray) -> tuple[tuple[Draw, ...] | None, tuple[list[int], list[Draw]]]:
@@ -184,9 +220,15 @@ def log_law(draw: Draw, low: int, high: int) -> FloatArray:
     if draw.kind == "none":
         return _clamped(np.array([draw.at]), np.zeros(1), low, high)
     if draw.kind == "choice":
-        weights = np.array(draw.utilities) / draw.scale
-        return _clamped(np.arange(len(weights)), weights - logsumexp(weights), low, high)
+        return _clamped(np.arange(len(draw.utilities)), _log_choice(draw), low, high)
     return np.array(_noise(draw.kind, draw.scale, low - draw.at, high - draw.at))
+
+
+def _log_choice(draw: Draw) -> FloatArray:
+    """Return the logarithms of the probabilities of all candidates."""
+    weights = np.array(draw.utilities) / draw.scale
+    logs: FloatArray = weights - logsumexp(weights)
+    return logs
 
 
 def _clamped(outputs: IntArray, logs: FloatArray, low: int, high: int) -> FloatArray:

@@ -183,7 +183,7 @@ class Setting:
         words = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
         words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
-        words += ["sample"] if getattr(self.recipe, "sample", None) else []
+        words += [name for name in ("sample", "edges") if getattr(self.recipe, name, None)]
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
         usual = type(self.recipe)()
         whole = [f.name for f in fields(self.recipe) if isinstance(getattr(usual, f.name), int)]
@@ -275,6 +275,9 @@ def settings(method: str) -> list[Setting]:
     if "sample" in {f.name for f in fields(usual)}:
         part: dict[str, Any] = {"sample": 0.6}
         found += [Setting(method, replace(usual, **part), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
+    if "edges" in {f.name for f in fields(usual)}:
+        few: dict[str, Any] = {"edges": 2}
+        found += [Setting(method, replace(usual, **few), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
     known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
     found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
     return found

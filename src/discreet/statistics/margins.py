@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from math import prod
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from discreet.errors import SettingError
 from discreet.statistics import Sensitivity
 from discreet.statistics.dependence import MOVED, Dependence
 from discreet.statistics.ranks import Ranked
-from discreet.statistics.sets import check_countable, columns_of
+from discreet.statistics.sets import columns_of
 from discreet.tables import Table
 
 CHUNK = 512
@@ -191,8 +190,6 @@ def each_moved(numbers: int, steps: int) -> Sensitivity:
 
 def check_margins(parts: Sequence[Margin], domain: Domain) -> None:
     """Refuse columns that cannot be counted, and tables that are too large; tables are counted a few at a time."""
-    for columns in _tables(parts):
-        check_countable([columns], domain, "margin")
     for part in parts:
         for statistic in part.statistics:
             statistic.sensitivity(domain)
@@ -214,17 +211,3 @@ def margins(parts: Sequence[Margin], table: Table) -> IntArray:
                 before = least[i]
                 least[i] = value if before is None else min(before, value)
     return np.array(least, dtype=np.int64)
-
-
-def tables_of(parts: Sequence[Margin]) -> int:
-    """Return how many tables are counted for some margins."""
-    return len(_tables(parts))
-
-
-def cells_of(columns: Sequence[str], domain: Domain) -> int:
-    """Return the number of cells of a table."""
-    return prod(domain.shape(tuple(columns)))
-
-
-def _tables(parts: Sequence[Margin]) -> set[tuple[str, ...]]:
-    return {tuple(sorted(s.columns)) for part in parts for s in part.statistics}
