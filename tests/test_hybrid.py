@@ -74,7 +74,7 @@ def test_the_truth_is_found_where_two_columns_separate():
         around = triples(found, scorer)
         questions = list(dict.fromkeys(q for t in around for q in t.questions))
         weights = dc.recipes.triple_weights(around, dict(zip(questions, scorer.weigh(questions), strict=True)))
-        assert dc.recipes.direct(found, weights, Knowledge()) == cpdag(dag)
+        assert dc.recipes.direct(found.nodes, found.pairs, weights, Knowledge(), unasked=found.unasked) == cpdag(dag)
     assert exact >= 40
 
 
