@@ -1,6 +1,6 @@
-"""What methods that ask test by test reach, and how fast, beside `marginals`.
+"""What methods that ask reach, and how fast, beside `marginals`.
 
-python benchmarks/asking.py [runs] [networks with commas]
+python benchmarks/asking.py [runs] [networks with commas; drawn:COLUMNS:SEED for one drawn at random]
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import time
 import numpy as np
 
 import discreet as dc
-from discreet.methods import PrivPC, Recipe, SvtPC, budget_for
+from discreet.experiments.accuracy import named
+from discreet.methods import EmPC, FlippedSvt, FlippedTopK, PrivPC, Recipe, SvtPC, budget_for
 from discreet.recipes import Marginals
 from discreet.room import Room
 from discreet.tables.memory import MemoryTable
@@ -20,8 +21,10 @@ ROWS, DELTA = 100_000, 1e-6
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
 METHODS: dict[str, Recipe] = {
     "marginals": Marginals(),
+    "flipped-top-k": FlippedTopK(),
+    "flipped-svt": FlippedSvt(),
+    "em-pc": EmPC(),
     "svt-pc": SvtPC(),
-    "svt-pc, Kendall": SvtPC(test="kendall"),
     "priv-pc": PrivPC(),
     "priv-pc, Kendall": PrivPC(test="kendall"),
 }
@@ -29,7 +32,7 @@ METHODS: dict[str, Recipe] = {
 
 def measure(name: str, recipe: Recipe, epsilon: float, runs: int) -> tuple[float, float, float]:
     """Return the means of skeleton F1, CPDAG F1 and seconds, with fresh rows and fresh noise each time."""
-    net = dc.network(name)
+    net = named(name)
     domain, truth = net.domain(ROWS), dc.cpdag(net.dag)
     found = []
     for seed in range(runs):

@@ -51,7 +51,8 @@ class Selection:
     @property
     def name(self) -> str:
         """What it is."""
-        return f"exponential mechanism, {self.choices} choices, scale {self.scale:.6g}"
+        number = "one choice" if self.choices == 1 else f"{self.choices} choices"
+        return f"exponential mechanism, {number}, scale {self.scale:.6g}"
 
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return epsilon, rho = epsilon^2/8 and mu^2, times the number of choices."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from discreet.discovery import Discovery, Privacy, Spending
 from discreet.domain import UNIT
@@ -52,9 +53,10 @@ def spent(discovery: Discovery) -> list[str]:
         return ["Nothing: no question was asked of the rows."]
     groups: dict[tuple[str, str], list[Spending]] = {}
     for s in discovery.privacy.spent:
-        groups.setdefault((s.mechanism, s.currency), []).append(s)
+        groups.setdefault((re.sub(r"the best \d+", "the best few", s.mechanism), s.currency), []).append(s)
     lines = []
-    for (mechanism, currency), same in groups.items():
+    for (alike, currency), same in groups.items():
+        mechanism = same[0].mechanism if len({s.mechanism for s in same}) == 1 else alike
         what = f"{len(same)} questions, such as {same[0].statistic}"
         if len({s.statistic for s in same}) == 1:
             what = same[0].statistic if len(same) == 1 else f"{len(same)} times {same[0].statistic}"
