@@ -74,6 +74,8 @@ def _given(kind: type[Dependence]) -> tuple[tuple[Statistic, Domain], ...]:
 _MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
 _MIXED = Margin((ConditionalInformation("a", "c"), ConditionalTotalVariation("a", "c", ("b", "d"))), (0, 2000))
 _OTHER = Margin((ConditionalTotalVariation("a", "b"),), (500,))
+_APART = Margin((ConditionalTotalVariation("a", "b", ("c",)),), (0,))
+_TURNED = Margin((ConditionalTotalVariation("a", "c", ("b",)),), (0,))
 
 STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     Counts: (
@@ -97,7 +99,7 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),
     Separators: ((Separators((_MARGIN, _OTHER)), STRATA), (Separators((_MIXED, _OTHER)), FEW)),
     HowMany: ((HowMany((_MARGIN, _OTHER)), STRATA), (HowMany((_MIXED, _OTHER, _MARGIN)), FEW)),
-    Contrasts: ((Contrasts((_MARGIN,), (_OTHER,)), STRATA), (Contrasts((_MIXED, _MARGIN), (_OTHER, _OTHER)), FEW)),
+    Contrasts: ((Contrasts((_APART,), (_TURNED,)), STRATA), (Contrasts((_MIXED, _APART), (_OTHER, _TURNED)), FEW)),
 }
 """Statistics with the domains they are audited on. On tiny ones every pair of neighbours is looked at."""
 
@@ -135,7 +137,7 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
     DiscreteGaussian: ((DiscreteGaussian(1.5), _ONE_TABLE, ONE),),
     DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
     Selection: ((Selection(2.0, 1), Popular((("a",),)), ONE),),
-    TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR), (TopK(3.0, 2, (0, 0, 1)), Popular((("b",),)), PAIR)),
+    TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR),),
 }
 """Mechanisms that blur, with a statistic and a domain on which they are audited."""
 
