@@ -1,0 +1,158 @@
+"""How far two columns of numbers are from independent, by kernels (HSIC): exact, and with given features.
+
+Pure functions of arrays, without privacy. Definitions and proofs of what is used here: ``numeric.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import ndtri
+
+from discreet.arrays import FloatArray
+from discreet.errors import SettingError
+from discreet.statistics.fourier import CHUNK, Waves, check_width, waves_needed
+
+Features = Callable[[FloatArray], FloatArray]
+
+VALUE_ERROR = 1e-11
+"""No further is `hsic_v` from the real value, rounding included, up to 1e8 rows."""
+
+ROOT_ERROR = 1e-10
+"""The same of its root, where waves are used."""
+
+_TILE = 256
+_CHEAP = 10_000
+"""Up to so many products of waves a row, waves are always used: their root is exact near 0."""
+
+_FARTHEST = -350.0
+"""Exponents stop here, since numbers next to 0 are slow: the kernel is 1e-152 instead."""
+
+
+def hsic_v(x: FloatArray, y: FloatArray, width_x: float, width_y: float, *, block: int = _TILE) -> float:
+    """Return the squared norm of the cross-covariance under Gaussian kernels: tr(KHLH) over the squared rows.
+
+    Within ``VALUE_ERROR`` of the real value for finite numbers; never negative, and 0 if a column is constant. Linear
+    in the rows where both columns spread over few widths, and their square in tiles of ``block`` rows elsewhere.
+    """
+    check_width(width_x)
+    check_width(width_y)
+    if block < 1:
+        raise SettingError("a block has at least one row")
+    if len(x) < 2:
+        return 0.0
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        low_x, low_y, spread_x, spread_y = float(x.min()), float(y.min()), float(np.ptp(x)), float(np.ptp(y))
+        if spread_x == 0 or spread_y == 0:
+            return 0.0
+        if not _few_waves(len(x), (spread_x, spread_y), (width_x, width_y)):
+            return _by_tiles(x, y, width_x, width_y, block)
+        waves_x, waves_y = Waves.over(low_x, spread_x, width_x), Waves.over(low_y, spread_y, width_y)
+        rows = max(CHUNK // (waves_x.size + waves_y.size), 1)
+        crossed = _cross_covariance(x, y, waves_x.features, waves_y.features, rows)
+        return float(waves_x.weights @ np.square(crossed) @ waves_y.weights)
+
+
+def root_error(rows: int, ranges: tuple[float, float], widths: tuple[float, float]) -> float:
+    """Return how far the root of `hsic_v` may be from the real one, for columns within public ranges of these lengths.
+
+    A column within its range needs no more waves than the range does.
+    """
+    return ROOT_ERROR if _few_waves(rows, ranges, widths) else math.sqrt(VALUE_ERROR)
+
+
+def _few_waves(rows: int, spreads: tuple[float, float], widths: tuple[float, float]) -> bool:
+    of_x, of_y = (waves_needed(spread, width) for spread, width in zip(spreads, widths, strict=True))
+    return of_x * of_y <= 4 * rows + _CHEAP
+
+
+def hsic_rff(x: FloatArray, y: FloatArray, frequencies_x: FloatArray, frequencies_y: FloatArray) -> float:
+    """Return the squared norm of the cross-covariance of cosines and sines of the given frequencies."""
+    many = len(frequencies_x), len(frequencies_y)
+    if min(many) < 1:
+        raise SettingError("at least one frequency is needed for each column")
+    if len(x) < 2:
+        return 0.0
+    rows = max(CHUNK // (2 * sum(many)), 1)
+    crossed = _cross_covariance(x, y, _turning(frequencies_x), _turning(frequencies_y), rows)
+    return float(np.square(crossed).sum()) / many[0] / many[1]
+
+
+def frequencies(width: float, count: int) -> FloatArray:
+    """Return public frequencies for a Gaussian kernel: the upper half of 2 ``count`` even quantiles of its law.
+
+    The lower half would mirror them, and a mirrored frequency adds the same cosine.
+    """
+    check_width(width)
+    if count < 1:
+        raise SettingError("at least one frequency is needed")
+    found: FloatArray = ndtri(0.5 + (np.arange(count) + 0.5) / (2 * count)) / width
+    return found
+
+
+def _turning(frequencies: FloatArray) -> Features:
+    """Return the features of given frequencies: cosines, then sines."""
+
+    def features(x: FloatArray) -> FloatArray:
+        phase = np.multiply.outer(x, frequencies)
+        return np.concatenate([np.cos(phase), np.sin(phase)], axis=1)
+
+    return features
+
+
+def _cross_covariance(x: FloatArray, y: FloatArray, of_x: Features, of_y: Features, rows: int) -> FloatArray:
+    """Return the cross-covariance of features, in one pass over blocks of rows.
+
+    Features are taken from their means in the first block, so that little is left to cancel at the end, and nothing
+    if a column is constant.
+    """
+    crossed: FloatArray = np.zeros((0, 0))
+    first_x = first_y = sum_x = sum_y = np.zeros(0)
+    for start in range(0, len(x), rows):
+        a, b = of_x(x[start : start + rows]), of_y(y[start : start + rows])
+        if start == 0:
+            first_x, first_y = a.mean(axis=0), b.mean(axis=0)
+            sum_x, sum_y = np.zeros_like(first_x), np.zeros_like(first_y)
+            crossed = np.zeros((len(first_x), len(first_y)))
+        a -= first_x
+        b -= first_y
+        crossed += a.T @ b
+        sum_x += a.sum(axis=0)
+        sum_y += b.sum(axis=0)
+    crossed -= np.multiply.outer(sum_x, sum_y / len(x))
+    crossed /= len(x)
+    return crossed
+
+
+def _by_tiles(x: FloatArray, y: FloatArray, width_x: float, width_y: float, block: int) -> float:
+    """Return the same by summing both kernels over tiles of the upper triangle."""
+    many = len(x)
+    of_x, of_y = np.zeros(many), np.zeros(many)
+    products = []
+    for i in range(0, many, block):
+        for j in range(i, many, block):
+            a, b = slice(i, i + block), slice(j, j + block)
+            kernel_x, kernel_y = gaussian(x[a], x[b], width_x), gaussian(y[a], y[b], width_y)
+            products.append((1 + (i != j)) * float(np.vdot(kernel_x, kernel_y)))
+            of_x[a] += kernel_x.sum(axis=1)
+            of_y[a] += kernel_y.sum(axis=1)
+            if i != j:
+                of_x[b] += kernel_x.sum(axis=0)
+                of_y[b] += kernel_y.sum(axis=0)
+    of_x /= many
+    of_y /= many
+    mean_x, mean_y = math.fsum(of_x) / many, math.fsum(of_y) / many
+    together = float(np.dot(of_x - mean_x, of_y - mean_y)) / many
+    return max(math.fsum(products) / many**2 - mean_x * mean_y - 2 * together, 0.0)
+
+
+def gaussian(a: FloatArray, b: FloatArray, width: float) -> FloatArray:
+    """Return the Gaussian kernel between all of ``a`` and all of ``b``."""
+    apart = np.subtract.outer(a, b)
+    apart *= math.sqrt(0.5) / width
+    np.square(apart, out=apart)
+    np.negative(apart, out=apart)
+    np.maximum(apart, _FARTHEST, out=apart)
+    return np.exp(apart, out=apart)

@@ -1,0 +1,126 @@
+"""Kernel ridge regression on one column of numbers, and how far one row can move what it fits.
+
+Pure functions of arrays, without privacy. Definitions and proofs of what is used here: ``numeric.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from discreet.arrays import FloatArray
+from discreet.errors import SettingError
+from discreet.statistics.fourier import CHUNK, REACH, Waves, check_width, waves_needed
+from discreet.statistics.hsic import gaussian
+
+MIN_RIDGE = 1e-8
+"""With less, rounding could spoil a fit."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted function: a weighted sum of kernels at points, or of waves within ``reach`` of their middle."""
+
+    width: float
+    coefficients: FloatArray
+    points: FloatArray
+    waves: Waves | None = None
+    reach: float = 0.0
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """Return the fitted values."""
+        rows = max(CHUNK // max(len(self.coefficients), 1), 1)
+        found = np.empty(len(x))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            for start in range(0, len(x), rows):
+                found[start : start + rows] = self._predict(x[start : start + rows])
+        return found
+
+    def _predict(self, x: FloatArray) -> FloatArray:
+        if self.waves is None:
+            return gaussian(x, self.points, self.width) @ self.coefficients
+        near = np.abs(x - self.waves.middle) <= self.reach
+        inside = np.where(near, x, self.waves.middle)
+        values = self.waves.features(inside) @ self.coefficients[1:] + self.coefficients[0]
+        found: FloatArray = np.where(near, values, 0.0)
+        return found
+
+
+def ridge_fit(x: FloatArray, y: FloatArray, width: float, ridge: float) -> Fit:
+    """Return the function that minimises (ridge/2) |w|^2 + the mean of (w.phi(x) - y)^2 under a Gaussian kernel.
+
+    Rows with equal x are fitted as one, with their number as weight. Takes the cube of the number of distinct values,
+    or of about 3 (spread/width + 20) if that is less, and memory of its square. Without rows it is 0.
+    """
+    check_width(width)
+    _check_ridge(ridge)
+    if len(x) == 0:
+        return Fit(width, np.zeros(0), np.zeros(0))
+    points, where, many = np.unique(x, return_inverse=True, return_counts=True)
+    means = np.bincount(where, weights=y, minlength=len(points)) / many
+    shift = 0.5 * ridge * len(x)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        spread = float(points[-1] - points[0])
+        if 2 * waves_needed(spread, width, REACH) + 1 < len(points):
+            return _by_waves(points, means, many.astype(np.float64), width, shift)
+        return _by_points(points, means, np.sqrt(many), width, shift)
+
+
+def _by_points(points: FloatArray, means: FloatArray, roots: FloatArray, width: float, shift: float) -> Fit:
+    """Return the fit as a sum of kernels, from the weighted problem on distinct values."""
+    gram = gaussian(points, points, width)
+    gram *= roots
+    gram *= roots[:, None]
+    return Fit(width, roots * _solve(gram, shift, roots * means), points)
+
+
+def _by_waves(points: FloatArray, means: FloatArray, many: FloatArray, width: float, shift: float) -> Fit:
+    """Return the fit as a sum of waves, exact up to ``REACH`` widths beyond the points and 0 from there on."""
+    spread = float(points[-1] - points[0])
+    waves = Waves.over(float(points[0]), spread, width, REACH)
+    roots = np.sqrt(np.concatenate([[waves.constant], waves.weights]))
+    gram, right = np.zeros((len(roots), len(roots))), np.zeros(len(roots))
+    rows = max(CHUNK // len(roots), 1)
+    for start in range(0, len(points), rows):
+        block = slice(start, start + rows)
+        features = np.insert(waves.features(points[block]), 0, 1.0, axis=1)
+        features *= roots
+        weighted = features.T * many[block]
+        gram += weighted @ features
+        right += weighted @ means[block]
+    return Fit(width, roots * _solve(gram, shift, right), np.zeros(0), waves, spread / 2 + REACH * width)
+
+
+def _solve(gram: FloatArray, shift: float, right: FloatArray) -> FloatArray:
+    """Return what ``gram`` with ``shift`` on its diagonal takes to ``right``."""
+    gram.flat[:: len(gram) + 1] += shift
+    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    found: FloatArray = cho_solve(factor, right, check_finite=False)
+    return found
+
+
+def stability(rows: int, ridge: float) -> float:
+    """Return how far substituting one of the rows can move any fitted value, if no y is beyond -1 or 1.
+
+    Never less than 4 g/(rows ridge), g the maximum of q + sqrt(2/ridge) q^1.5 (1 - q)^0.5 over q from 0 to 1; more by
+    less than a millionth.
+    """
+    _check_ridge(ridge)
+    if rows < 1:
+        raise SettingError("at least one row is needed")
+    factor = math.sqrt(2 / ridge)
+    low, high = 1e-300, 0.25  # of 1 - q
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        rising = factor * math.sqrt(1 - middle) * (0.5 - 2 * middle) > math.sqrt(middle)
+        low, high = (middle, high) if rising else (low, middle)
+    most = 1 - low + factor * (1 - low) * math.sqrt((1 - low) * high)
+    return 4 * most / (rows * ridge) * (1 + 1e-9)
+
+
+def _check_ridge(ridge: float) -> None:
+    if not MIN_RIDGE <= ridge <= 1e100:
+        raise SettingError(f"the ridge is a number between {MIN_RIDGE:g} and 1e100")
