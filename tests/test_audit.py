@@ -22,7 +22,8 @@ from discreet.audit.neighbours import hand_made
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
 from discreet.audit.replay import audit_method
 from discreet.audit.running import STATE, Task, as_table, run, tasks
-from discreet.audit.subjects import FEW, GATES, MECHANISMS, ORACLES, STATISTICS, methods, settings, variants
+from discreet.audit.settings import methods, settings, variants
+from discreet.audit.subjects import FEW, GATES, MECHANISMS, ORACLES, STATISTICS
 from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import OutputError, SettingError

@@ -16,7 +16,8 @@ from discreet.audit import Neighbours, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.neighbours import hand_made, random_pairs
 from discreet.audit.replay import audit_method, audit_statistic, change, loss, share, unlike
-from discreet.audit.subjects import FEW, TWO, settings
+from discreet.audit.settings import settings
+from discreet.audit.subjects import FEW, TWO
 from discreet.audit.tape import exact_value, record
 from discreet.errors import SettingError
 from discreet.mechanisms.additive import DiscreteLaplace, RoundedGaussian

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._version import __version__
 
 if TYPE_CHECKING:
+    from discreet.directing import direction, direction_in
     from discreet.discovering import discover, discover_in
     from discreet.discovery import Discovery
     from discreet.domain import Categorical, Domain, Numeric
@@ -42,6 +43,8 @@ _HOMES = {
     "Room": "room",
     "cpdag": "search.orient",
     "cpdag_f1": "graph",
+    "direction": "directing",
+    "direction_in": "directing",
     "discover": "discovering",
     "discover_in": "discovering",
     "load": "tables.load",
@@ -70,6 +73,8 @@ __all__ = [
     "__version__",
     "cpdag",
     "cpdag_f1",
+    "direction",
+    "direction_in",
     "discover",
     "discover_in",
     "load",

@@ -21,6 +21,7 @@ import click
 
 from discreet._version import __version__
 from discreet.cli_audit import audit
+from discreet.cli_direction import direction
 from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
@@ -224,6 +225,7 @@ def discover(
 
 main.add_command(experiment)
 main.add_command(audit)
+main.add_command(direction)
 main.add_command(domain)
 main.add_command(explain)
 

@@ -47,6 +47,10 @@ class _View:
         self._check(sets)
         return self._table.sums(sets)
 
+    def values(self, columns: Sequence[str]) -> list[IntArray]:
+        self._check([tuple(columns)])
+        return self._table.values(columns)
+
     def _check(self, sets: Sequence[tuple[str, ...]]) -> None:
         if not self._columns.issuperset(c for s in sets for c in s):
             raise RoomError("a statistic asked for a column that it did not name")

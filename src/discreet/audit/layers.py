@@ -14,7 +14,7 @@ EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.c
 
 ROWS = frozenset(
     {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
-    | {"discreet.opening", "discreet.keeping", "discreet.dropping"}
+    | {"discreet.opening", "discreet.keeping", "discreet.dropping", "discreet.directing"}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
     | {"discreet.tables.coarse"}
     | EXACT
@@ -25,7 +25,7 @@ CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "enco
 """Modules that read what a custodian hands in."""
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
-_AFTER_TOO = ("methods", "knowledge", "confidence", "synthesis", "doubts", "measurement")
+_AFTER_TOO = ("methods", "found", "knowledge", "confidence", "synthesis", "doubts", "measurement")
 AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 """What follows a release: these modules, and all whose names begin like theirs."""
 
@@ -36,7 +36,7 @@ EXACT_DOORS = frozenset(
 """Who may ask for answers without privacy."""
 
 BROKEN = "discreet.audit.broken"
-AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken"))
+AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "settings", "broken"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 _SEEDED: tuple[str, ...] = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments")
@@ -62,6 +62,7 @@ _LIBRARY: tuple[str, ...] = (
 )
 _LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
 _LIBRARY += ("methods", "settling", "statistics", "synthesis", "tables", "experiments", "published")
+_LIBRARY += ("directing", "found")
 
 _BELOW = ("arrays", "domain", "errors", "graph", "knowledge", "sealed", "tables")
 _BESIDE = ("not_private", "oracles", "published", "search", "statistics")

@@ -24,25 +24,13 @@ from discreet.audit.claims import Claim, claim_of
 from discreet.audit.finite import exact_finding, exact_finite
 from discreet.audit.neighbours import ALL, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic
+from discreet.audit.settings import Pairing, Setting, all_settings, methods, small_settings
 from discreet.audit.source import check_code, source_finding
-from discreet.audit.subjects import (
-    GATES,
-    MECHANISMS,
-    STATISTICS,
-    TWO,
-    Number,
-    Setting,
-    blurring,
-    methods,
-    objective,
-    settings,
-    streaming,
-)
+from discreet.audit.subjects import GATES, MECHANISMS, STATISTICS, TWO, Number, blurring, objective, streaming
 from discreet.audit.tape import record
 from discreet.domain import Domain
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.sparse import AboveThreshold
-from discreet.methods import recipe_for
 from discreet.privacy.accounting import Currency
 from discreet.statistics import Statistic
 
@@ -105,7 +93,7 @@ def cases_for(method: str) -> list[Case]:
 def _used(method: str) -> frozenset[str]:
     """Return the names of the classes that a method passes through the door, found by running it."""
     found = {method}
-    for setting in settings(method):
+    for setting in all_settings(method):
         rows = next(random_pairs(setting.domain, np.random.default_rng(0))).first
         for asked in record(setting.release, rows).asked:
             found |= {type(asked.statistic).__name__, type(asked.mechanism).__name__}
@@ -187,13 +175,12 @@ def _sampled(
 
 def _methods() -> Iterator[Case]:
     for method in methods():
-        for setting in settings(method):
+        for setting in all_settings(method):
             yield Case(setting.name, method, "method", "replay", partial(_replayed, setting))
-        whole = settings(method)[0]
+        whole = all_settings(method)[0]
         name = f"{method}, from a file's labels to the release"
         yield Case(name, method, "method", "replay", partial(_replayed_whole, name, whole))
-        for delta in (1e-4, 0.0):
-            small = Setting(method, recipe_for(method, TWO), TWO, 3.0, delta)
+        for small in small_settings(method):
             yield Case(small.name + ", sampled", method, "method", "black box", partial(_run_often, small))
 
 
@@ -210,17 +197,17 @@ def _neighbours(run: Callable[[IntArray], object], domain: Domain, number: int, 
     return chosen
 
 
-def _replayed(setting: Setting, power: Power, alpha: float) -> Finding:
+def _replayed(setting: Setting | Pairing, power: Power, alpha: float) -> Finding:
     pairs = _neighbours(setting.release, setting.domain, power.replays, power.steps)
     return audit_method(setting.name, setting.release, setting.claim, pairs)
 
 
-def _replayed_whole(name: str, setting: Setting, power: Power, alpha: float) -> Finding:
+def _replayed_whole(name: str, setting: Setting | Pairing, power: Power, alpha: float) -> Finding:
     pairs = _neighbours(setting.published, setting.domain, power.replays, 0)
     return audit_method(name, setting.published, setting.claim, pairs)
 
 
-def _run_often(setting: Setting, power: Power, alpha: float) -> Finding:
+def _run_often(setting: Setting | Pairing, power: Power, alpha: float) -> Finding:
     tape = record(setting.release, next(hand_made(setting.domain)).first)
     first = next(asked for asked in tape.asked if asked.exact is not None)
     pair = max(hand_made(setting.domain), key=objective(first.statistic, setting.domain))

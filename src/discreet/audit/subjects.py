@@ -6,38 +6,32 @@ names is run with all its variants. A test fails if something that makes a promi
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args, get_origin, get_type_hints
-
-import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
-from discreet.audit.claims import Claim
 from discreet.audit.neighbours import Objective
 from discreet.audit.replay import change, share
 from discreet.audit.tape import exact_value
 from discreet.columns import Categorical, Numeric
-from discreet.discovering import discover, discover_in
-from discreet.discovery import Discovery
+from discreet.directing import SCORES
 from discreet.domain import Domain
-from discreet.errors import DoubtWarning, SettingError
-from discreet.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.errors import SettingError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
 from discreet.mechanisms.selection import Selection, TopK
 from discreet.mechanisms.sparse import AboveThreshold
-from discreet.methods import RECIPES, Recipe, budget_for, recipe_for
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic
 from discreet.statistics.counts import Counts
+from discreet.statistics.curves import BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence
+from discreet.statistics.direction import Difference
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
@@ -50,6 +44,7 @@ from discreet.statistics.ranks import (
     StratifiedKendallDet,
     StratifiedSpearman,
 )
+from discreet.statistics.spreads import Quartiles
 from discreet.tables import Table
 
 
@@ -64,11 +59,20 @@ FEW = Domain({"a": levels(2), "b": levels(3), "c": levels(2), "d": levels(2)}, r
 RANGE = Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles")
 MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
+TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
+SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
 STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
 
 def _given(kind: type[Dependence]) -> tuple[tuple[Statistic, Domain], ...]:
     return (kind("a", "b", ("c",)), STRATA), (kind("a", "c", ("d",)), FEW)
+
+
+_CURVES = (Curve((-9_000, 2_000, 15_000)), Curve((-20_000, 500, 11_000)))
+
+
+def _both_ways(kind: type[Difference]) -> tuple[tuple[Statistic, Domain], ...]:
+    return tuple((kind(Scaled.of("x", "y", domain), *_CURVES), domain) for domain in (TRIO, SCALE))
 
 
 _MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
@@ -96,6 +100,9 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     ConditionalTotalVariation: _given(ConditionalTotalVariation),
     ConditionalInformation: _given(ConditionalInformation),
     GStatistic: _given(GStatistic),
+    BinnedSums: tuple((BinnedSums(Scaled.of("x", "y", d), 3), d) for d in (TRIO, SCALE)),
+    **{kind: _both_ways(kind) for kind in SCORES.values() if kind is not None},
+    Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
     Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),
     Separators: ((Separators((_MARGIN, _OTHER)), STRATA), (Separators((_MIXED, _OTHER)), FEW)),
     HowMany: ((HowMany((_MARGIN, _OTHER)), STRATA), (HowMany((_MIXED, _OTHER, _MARGIN)), FEW)),
@@ -166,128 +173,6 @@ def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object
 
 ORACLES: dict[str, str | None] = {"Released": "marginals", "DSeparation": None, "GTest": None}
 """Oracles with the method whose audit asks them; None where nothing is promised (the truth, and exact answers)."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A method with its settings, a domain and a budget."""
-
-    method: str
-    recipe: Recipe
-    domain: Domain
-    epsilon: float
-    delta: float
-    knowledge: Knowledge = NOTHING_KNOWN
-
-    @property
-    def name(self) -> str:
-        """What tells it from others."""
-        words = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
-        words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
-        words += ["private quantiles"] if self.domain.unsettled else []
-        words += [name for name in ("sample", "edges") if getattr(self.recipe, name, None)]
-        words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
-        usual = type(self.recipe)()
-        whole = [f.name for f in fields(self.recipe) if isinstance(getattr(usual, f.name), int)]
-        words += [f"{n} {getattr(self.recipe, n)}" for n in whole if getattr(self.recipe, n) != getattr(usual, n)]
-        return f"{self.method} ({', '.join(words)})"
-
-    @property
-    def claim(self) -> Claim:
-        """What the budget promises."""
-        budget = budget_for(self.recipe, self.epsilon, self.delta)
-        if budget.currency is Currency.GDP:
-            return Claim(Currency.GDP, float(budget.limit) ** 0.5)
-        return Claim(budget.currency, float(budget.limit))
-
-    def found(self, rows: IntArray) -> Discovery:
-        """Run the method on rows, in a room of its own."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DoubtWarning)
-            room = Room(table_of(rows, self.domain), self.domain, budget_for(self.recipe, self.epsilon, self.delta))
-            return discover_in(room, self.recipe, knowledge=self.knowledge)
-
-    def release(self, rows: IntArray) -> str:
-        """Return all that would be published."""
-        return self.found(rows).to_json()
-
-    def numbers(self, rows: IntArray) -> tuple[object, ...]:
-        """Return all that would be published as numbers, for the black box."""
-        found = self.found(rows)
-        nodes = found.graph.nodes
-        arrows = [int((a, b) in found.graph.directed) for a in nodes for b in nodes if a != b]
-        touching = [int(frozenset((a, b)) in found.graph.skeleton) for a in nodes for b in nodes if a < b]
-        return (*(values for m in found.measurements for values in m.values), *arrows, *touching)
-
-    def published(self, rows: IntArray) -> str:
-        """Run the whole way from a table with labels, and return all that would be published."""
-        table = {
-            name: np.array(self.domain[name].levels, dtype=object)[rows[:, j]] for j, name in enumerate(self.domain)
-        }
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DoubtWarning)
-            found = discover(
-                _frame(table),
-                domain=self.domain,
-                epsilon=self.epsilon,
-                delta=self.delta,
-                method=self.recipe,
-                knowledge=self.knowledge,
-            )
-        return found.to_json()
-
-
-def _frame(table: dict[str, IntArray]) -> object:
-    import pyarrow as pa
-
-    return pa.table({name: pa.array(column.tolist(), pa.string()) for name, column in table.items()})
-
-
-def choices(recipe: Recipe) -> list[str]:
-    """Return the settings of a recipe that have a fixed set of values."""
-    hints = get_type_hints(type(recipe))
-    return [f.name for f in fields(recipe) if get_origin(hints[f.name]) is Literal]
-
-
-def variants(recipe: Recipe) -> list[Recipe]:
-    """Return a recipe with every value of every such setting, one at a time, and with smaller whole numbers."""
-    hints = get_type_hints(type(recipe))
-    found = [recipe]
-    for name in choices(recipe):
-        found += [replace(recipe, **{name: v}) for v in get_args(hints[name]) if v != getattr(recipe, name)]
-    for f in fields(recipe):
-        usual = getattr(recipe, f.name)
-        if isinstance(usual, int):
-            changed: list[dict[str, Any]] = [{f.name: smaller} for smaller in range(usual)]
-            found += [replace(recipe, **change) for change in changed]
-    return found
-
-
-def settings(method: str) -> list[Setting]:
-    """Return the settings in which a method is audited.
-
-    All variants with both kinds of promise; and the usual one with bins to be settled, and with background knowledge.
-    """
-    found = []
-    for recipe in variants(recipe_for(method, FEW)):
-        for epsilon, delta in ((20.0, 1e-4), (20.0, 0.0)):
-            found.append(Setting(method, recipe, FEW, epsilon, delta))
-    found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
-    usual = recipe_for(method, FEW)
-    if "sample" in {f.name for f in fields(usual)}:
-        part: dict[str, Any] = {"sample": 0.6}
-        found += [Setting(method, replace(usual, **part), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
-    if "edges" in {f.name for f in fields(usual)}:
-        few: dict[str, Any] = {"edges": 2}
-        found += [Setting(method, replace(usual, **few), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
-    known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
-    found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
-    return found
-
-
-def methods() -> list[str]:
-    """Return the names of all methods, each once."""
-    return list(RECIPES)
 
 
 def objective(statistic: Statistic, domain: Domain) -> Objective:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from discreet.discovery import Confidence, Discovery
+from discreet.discovery import Confidence, Discovery, Privacy
+from discreet.found import NOT_TRUTH, Directions
 from discreet.graph import Graph, Pair
-from discreet.report.words import not_promised, promised, spent
+from discreet.report.words import not_promised, promised, spendings, spent
 
 WIDTH = 96
 
@@ -49,12 +50,34 @@ def summary_text(discovery: Discovery) -> str:
 
 def statement_text(discovery: Discovery) -> str:
     """Return the privacy statement."""
-    privacy = discovery.privacy
-    blocks = [
-        ("Promised", promised(privacy, discovery.domain.rows)),
-        ("Not promised", not_promised(privacy)),
-        ("Spent", spent(discovery)),
-    ]
+    return _statement(discovery.privacy, discovery.domain.rows, not_promised(discovery.privacy), spent(discovery))
+
+
+def direction_text(found: Directions) -> str:
+    """Return one line a pair, causes first, with how sure the noise leaves it."""
+    lines = []
+    wide = max(len(pair.cause or pair.x) for pair in found.pairs)
+    right = max(len(pair.effect or pair.y) for pair in found.pairs)
+    for pair in found.pairs:
+        mark = "───" if pair.cause is None else "──▶"
+        sure = "" if pair.sure is None else f", not turned round by noise with probability {pair.sure:.3f}"
+        noise = "" if pair.scale is None else f" (noise {pair.scale:.2g})"
+        close = "  too close to call:" if pair.cause is None else " "
+        lines.append(
+            f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} "
+            f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
+        )
+    return "\n".join(lines)
+
+
+def direction_statement(found: Directions) -> str:
+    """Return the privacy statement of directions."""
+    limits = not_promised(found.privacy, f"That a direction is true. {NOT_TRUTH}")
+    return _statement(found.privacy, found.rows, limits, spendings(found.privacy))
+
+
+def _statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[str]) -> str:
+    blocks = [("Promised", promised(privacy, rows)), ("Not promised", limits), ("Spent", spendings)]
     lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for replacing one row"]
     for title, points in blocks:
         lines += ["", f"{title}:"] + [_fold(f"  - {point}", "    ") for point in points]

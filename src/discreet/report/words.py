@@ -33,8 +33,14 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
     return lines
 
 
-def not_promised(privacy: Privacy) -> list[str]:
-    """Return what was not promised."""
+GRAPH = (
+    "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no hidden "
+    "common causes and that no effects cancel out. An arrow is a hypothesis worth testing."
+)
+
+
+def not_promised(privacy: Privacy, truth: str = GRAPH) -> list[str]:
+    """Return what was not promised; last what it would take for the answer to be true."""
     whom = "somebody" if privacy.unit == UNIT else f"a {privacy.unit}"
     return [
         "That nothing can be learned about you: what holds for people like you may be inferred about you, whether or "
@@ -42,17 +48,24 @@ def not_promised(privacy: Privacy) -> list[str]:
         f"Anything beyond one row: {whom} with several rows is protected for each of them, not for all together.",
         "The number of rows and the declared domain: they are public.",
         "That running this again is free: every further release from the same rows adds to the cost.",
-        "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no "
-        "hidden common causes and that no effects cancel out. An arrow is a hypothesis worth testing.",
+        truth,
     ]
 
 
 def spent(discovery: Discovery) -> list[str]:
     """Return what the budget was spent on."""
-    if not discovery.privacy.spent:
+    lines = spendings(discovery.privacy)
+    if discovery.settings.get("stopped"):
+        lines.append("All of it: the budget was used up before everything was asked, and pairs not yet judged stay.")
+    return lines
+
+
+def spendings(privacy: Privacy) -> list[str]:
+    """Return what was spent, charges of one kind together."""
+    if not privacy.spent:
         return ["Nothing: no question was asked of the rows."]
     groups: dict[tuple[str, str], list[Spending]] = {}
-    for s in discovery.privacy.spent:
+    for s in privacy.spent:
         groups.setdefault((re.sub(r"the best \d+", "the best few", s.mechanism), s.currency), []).append(s)
     lines = []
     for (alike, currency), same in groups.items():
@@ -61,6 +74,4 @@ def spent(discovery: Discovery) -> list[str]:
         if len({s.statistic for s in same}) == 1:
             what = same[0].statistic if len(same) == 1 else f"{len(same)} times {same[0].statistic}"
         lines.append(f"{what}; {mechanism}; {sum(s.amount for s in same):.6g} {currency}")
-    if discovery.settings.get("stopped"):
-        lines.append("All of it: the budget was used up before everything was asked, and pairs not yet judged stay.")
     return lines

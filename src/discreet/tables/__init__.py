@@ -1,4 +1,4 @@
-"""Tables hold encoded rows and answer with counts and sums, nothing else."""
+"""Tables hold encoded rows and answer statistics, which only the room asks: with counts, sums, and codes."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ class Table(Protocol):
 
     def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
         """Sums over all rows of the product of one or two columns' codes."""
+        ...
+
+    def values(self, columns: Sequence[str]) -> list[IntArray]:
+        """The codes of some columns, row by row."""
         ...
 
 

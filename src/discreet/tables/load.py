@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import TableError
@@ -50,6 +52,11 @@ class StreamTable(Sealed):
             part = MemoryTable(batch, self._sizes).sums(sets)
             totals = [a + b for a, b in zip(totals, part, strict=True)]
         return totals
+
+    def values(self, columns: Sequence[str]) -> list[IntArray]:
+        """The codes of some columns, row by row, from one pass."""
+        parts = [MemoryTable(batch, self._sizes).values(columns) for batch in self._batches()]
+        return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
     def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> StreamTable:
         """Return the same rows with each code of the named columns replaced by its place."""

@@ -39,6 +39,10 @@ class MemoryTable(Sealed):
         """Sums of products of one or two columns' codes, exactly."""
         return [self._sum(columns) for columns in sets]
 
+    def values(self, columns: Sequence[str]) -> list[IntArray]:
+        """The codes of some columns, row by row."""
+        return [self._codes[column].astype(np.int64) for column in columns]
+
     def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
         """Return the same rows with each code of the named columns replaced by its place."""
         return MemoryTable(recode(self._codes, places, sizes), sizes)
@@ -76,6 +80,11 @@ class _SampledTable(MemoryTable):
         """Sums of products of one or two columns' codes, exactly."""
         self._gather(c for columns in sets for c in columns)
         return super().sums(sets)
+
+    def values(self, columns: Sequence[str]) -> list[IntArray]:
+        """The codes of some columns, row by row."""
+        self._gather(columns)
+        return super().values(columns)
 
     def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
         """Return the same rows with each code of the named columns replaced by its place."""

@@ -1,0 +1,209 @@
+"""Methods as they are put before the auditors: with all values of their settings, on small domains."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from discreet.arrays import IntArray
+from discreet.audit import table_of
+from discreet.audit.claims import Claim
+from discreet.audit.subjects import FEW, MIXED, SCALE, TWO
+from discreet.directing import SCORES, direction, direction_in
+from discreet.discovering import discover, discover_in
+from discreet.discovery import Discovery
+from discreet.domain import Domain
+from discreet.errors import DoubtWarning
+from discreet.found import Directions
+from discreet.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.methods import RECIPES, Recipe, budget_for, recipe_for
+from discreet.privacy.accounting import Currency
+from discreet.privacy.budget import Budget
+from discreet.room import Room
+
+DIRECTION = "direction"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A method with its settings, a domain and a budget."""
+
+    method: str
+    recipe: Recipe
+    domain: Domain
+    epsilon: float
+    delta: float
+    knowledge: Knowledge = NOTHING_KNOWN
+
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        words = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
+        words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
+        words += ["private quantiles"] if self.domain.unsettled else []
+        words += [name for name in ("sample", "edges") if getattr(self.recipe, name, None)]
+        words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
+        usual = type(self.recipe)()
+        whole = [f.name for f in fields(self.recipe) if isinstance(getattr(usual, f.name), int)]
+        words += [f"{n} {getattr(self.recipe, n)}" for n in whole if getattr(self.recipe, n) != getattr(usual, n)]
+        return f"{self.method} ({', '.join(words)})"
+
+    @property
+    def claim(self) -> Claim:
+        """What the budget promises."""
+        budget = budget_for(self.recipe, self.epsilon, self.delta)
+        if budget.currency is Currency.GDP:
+            return Claim(Currency.GDP, float(budget.limit) ** 0.5)
+        return Claim(budget.currency, float(budget.limit))
+
+    def found(self, rows: IntArray) -> Discovery:
+        """Run the method on rows, in a room of its own."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            room = Room(table_of(rows, self.domain), self.domain, budget_for(self.recipe, self.epsilon, self.delta))
+            return discover_in(room, self.recipe, knowledge=self.knowledge)
+
+    def release(self, rows: IntArray) -> str:
+        """Return all that would be published."""
+        return self.found(rows).to_json()
+
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+        found = self.found(rows)
+        nodes = found.graph.nodes
+        arrows = [int((a, b) in found.graph.directed) for a in nodes for b in nodes if a != b]
+        touching = [int(frozenset((a, b)) in found.graph.skeleton) for a in nodes for b in nodes if a < b]
+        return (*(values for m in found.measurements for values in m.values), *arrows, *touching)
+
+    def published(self, rows: IntArray) -> str:
+        """Run the whole way from a table with labels, and return all that would be published."""
+        table = _labels(rows, self.domain)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            found = discover(
+                _frame(table),
+                domain=self.domain,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                method=self.recipe,
+                knowledge=self.knowledge,
+            )
+        return found.to_json()
+
+
+def _labels(rows: IntArray, domain: Domain) -> dict[str, IntArray]:
+    return {name: np.array(domain[name].levels, dtype=object)[rows[:, j]] for j, name in enumerate(domain)}
+
+
+def _frame(table: dict[str, IntArray]) -> object:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(column.tolist(), pa.string()) for name, column in table.items()})
+
+
+def choices(recipe: Recipe) -> list[str]:
+    """Return the settings of a recipe that have a fixed set of values."""
+    hints = get_type_hints(type(recipe))
+    return [f.name for f in fields(recipe) if get_origin(hints[f.name]) is Literal]
+
+
+def variants(recipe: Recipe) -> list[Recipe]:
+    """Return a recipe with every value of every such setting, one at a time, and with smaller whole numbers."""
+    hints = get_type_hints(type(recipe))
+    found = [recipe]
+    for name in choices(recipe):
+        found += [replace(recipe, **{name: v}) for v in get_args(hints[name]) if v != getattr(recipe, name)]
+    for f in fields(recipe):
+        usual = getattr(recipe, f.name)
+        if isinstance(usual, int):
+            changed: list[dict[str, Any]] = [{f.name: smaller} for smaller in range(usual)]
+            found += [replace(recipe, **change) for change in changed]
+    return found
+
+
+def settings(method: str) -> list[Setting]:
+    """Return the settings in which a method is audited.
+
+    All variants with both kinds of promise; and the usual one with bins to be settled, and with background knowledge.
+    """
+    found = []
+    for recipe in variants(recipe_for(method, FEW)):
+        for epsilon, delta in ((20.0, 1e-4), (20.0, 0.0)):
+            found.append(Setting(method, recipe, FEW, epsilon, delta))
+    found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
+    usual = recipe_for(method, FEW)
+    if "sample" in {f.name for f in fields(usual)}:
+        part: dict[str, Any] = {"sample": 0.6}
+        found += [Setting(method, replace(usual, **part), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
+    if "edges" in {f.name for f in fields(usual)}:
+        few: dict[str, Any] = {"edges": 2}
+        found += [Setting(method, replace(usual, **few), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
+    known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
+    found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
+    return found
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The direction of one pair, by a score, with a domain and a budget."""
+
+    score: str
+    domain: Domain
+    epsilon: float
+
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        return f"direction ({self.score})"
+
+    @property
+    def claim(self) -> Claim:
+        """What the budget promises."""
+        return Claim(Currency.PURE, self.epsilon)
+
+    def found(self, rows: IntArray) -> Directions:
+        """Run it on rows, in a room of its own."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            room = Room(table_of(rows, self.domain), self.domain, Budget(epsilon=self.epsilon, delta=0))
+            x, y = self.domain
+            return direction_in(room, (x, y), score=self.score)
+
+    def release(self, rows: IntArray) -> str:
+        """Return all that would be published."""
+        return self.found(rows).to_json()
+
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+        return tuple(pair.margin for pair in self.found(rows).pairs)
+
+    def published(self, rows: IntArray) -> str:
+        """Run the whole way from a table with labels, and return all that would be published."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            x, y = self.domain
+            frame = _frame(_labels(rows, self.domain))
+            return direction(frame, (x, y), domain=self.domain, epsilon=self.epsilon, score=self.score).to_json()
+
+
+def methods() -> list[str]:
+    """Return the names of all methods, each once."""
+    return [*RECIPES, DIRECTION]
+
+
+def all_settings(method: str) -> Sequence[Setting | Pairing]:
+    """Return the settings in which a method is audited."""
+    if method == DIRECTION:
+        return [Pairing(score, SCALE, 4.0) for score in SCORES]
+    return settings(method)
+
+
+def small_settings(method: str) -> Sequence[Setting | Pairing]:
+    """Return the settings in which a method is run often."""
+    if method == DIRECTION:
+        return [Pairing(score, SCALE, 3.0) for score in ("reci", "iqr")]
+    return [Setting(method, recipe_for(method, TWO), TWO, 3.0, delta) for delta in (1e-4, 0.0)]

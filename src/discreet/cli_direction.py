@@ -1,0 +1,57 @@
+"""`discreet direction`: which of two columns causes the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("data")
+@click.argument("columns", nargs=-1, required=True)
+@click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
+@click.option("--epsilon", type=float, required=True, help="Total privacy budget for all pairs together. No default.")
+@click.option(
+    "--score",
+    type=click.Choice(["reci", "kendall", "spearman", "root-hsic", "hsic", "hsic-features", "iqr"]),
+    default="reci",
+    show_default=True,
+    help="What is compared between both directions.",
+)
+@click.option("--sure", type=float, default=0.9, show_default=True, help="Below this, it is too close to call.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def direction(
+    data: str,
+    columns: tuple[str, ...],
+    domain_file: str,
+    epsilon: float,
+    score: str,
+    sure: float,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Say which of two COLUMNS of DATA causes the other; with four, six, ... columns, for each two of them in turn.
+
+    Pure epsilon, and everything is protected. Columns need bounds, or ordered categories.
+    """
+    import json
+
+    from discreet.cli import _progress
+    from discreet.directing import direction as run
+    from discreet.domain import Domain
+    from discreet.errors import SettingError
+    from discreet.report import write_whole
+    from discreet.report.text import direction_statement, direction_text
+
+    if len(columns) % 2:
+        raise SettingError("columns: two for each pair, one after the other")
+    pairs = list(zip(columns[::2], columns[1::2], strict=True))
+    domain = Domain.from_yaml(Path(domain_file))
+    found = run(data, *pairs, domain=domain, epsilon=epsilon, score=score, sure=sure, progress=_progress())
+    click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
+    if not as_json:
+        click.echo(f"\n{direction_statement(found)}", err=True)
+    if out is not None:
+        click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)

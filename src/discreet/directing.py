@@ -1,0 +1,179 @@
+"""Which of two columns causes the other, privately: curves first, then how much worse one direction fits."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+
+from discreet.discovery import Privacy
+from discreet.domain import Domain
+from discreet.errors import BudgetError, DoubtWarning, SettingError
+from discreet.found import Direction, Directions
+from discreet.mechanisms.additive import DiscreteLaplace, additive_for
+from discreet.mechanisms.scales import at_least
+from discreet.mechanisms.selection import selection_for
+from discreet.privacy.accounting import Currency, check_guarantee
+from discreet.privacy.budget import Budget
+from discreet.room import Room
+from discreet.search.pc import Progress
+from discreet.statistics.curves import BinnedSums, Curve, Scaled
+from discreet.statistics.direction import (
+    HSIC,
+    Difference,
+    FeatureHSIC,
+    KendallResiduals,
+    RootHSIC,
+    SpearmanResiduals,
+    SquaredErrors,
+)
+from discreet.statistics.spreads import Quartiles
+from discreet.tables.load import load
+
+SCORES: dict[str, type[Difference] | None] = {
+    "reci": SquaredErrors,
+    "kendall": KendallResiduals,
+    "spearman": SpearmanResiduals,
+    "root-hsic": RootHSIC,
+    "hsic": HSIC,
+    "hsic-features": FeatureHSIC,
+    "iqr": None,
+}
+"""Scores by name."""
+
+LEAST_ROWS = 10
+FEWEST, MOST = 4, 16
+
+CURVES = Fraction(1, 2)
+"""Share of a pair's budget that its curves cost; the rest is for the score."""
+
+
+def direction(
+    data: object,
+    *pairs: tuple[str, str],
+    domain: Domain,
+    epsilon: float,
+    score: str = "reci",
+    sure: float = 0.9,
+    progress: Progress | None = None,
+) -> Directions:
+    """Say which of two columns causes the other, for one pair or several, under differential privacy.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, TSV, Parquet, DuckDB) or a table in memory.
+    pairs
+        Two columns each. Both need an order: bounds, or ordered categories.
+    domain
+        What is public about the table. Never read from the data; columns that are not asked about are not read.
+    epsilon
+        The total promise for all pairs together; pure, with delta 0.
+    score
+        ``"reci"`` compares squared errors; ``"kendall"``, ``"spearman"``, ``"root-hsic"``, ``"hsic"`` and
+        ``"hsic-features"`` how residuals depend on the cause; ``"iqr"`` how wide columns and residuals are.
+    sure
+        A direction is told only if the noise did not turn it round with at least this probability.
+    progress
+        Called with a line of words at each step.
+
+    Guarantee
+    ---------
+    The returned object is epsilon-differentially private with respect to replacing any one row.
+
+    Raises
+    ------
+    InputError
+        If something handed in does not fit. Nothing was spent.
+    """
+    asked = check_pairs(pairs, domain, score, sure)
+    check_guarantee(epsilon, 0.0, domain.rows)
+    names = dict.fromkeys(name for pair in asked for name in (pair.x, pair.y))
+    narrow = Domain({name: domain[name] for name in names}, rows=domain.rows, unit=domain.unit)
+    if progress is not None:
+        progress("reading and encoding the table")
+    room = Room(load(data, narrow), narrow, Budget(epsilon=epsilon, delta=0.0))
+    return direction_in(room, *pairs, score=score, sure=sure, progress=progress)
+
+
+def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, sure: float) -> list[Scaled]:
+    """Refuse what cannot be asked. Nothing is spent."""
+    if score not in SCORES:
+        raise SettingError(f"score: one of {', '.join(SCORES)}")
+    if not 0.5 <= sure < 1:
+        raise SettingError("sure: a probability from 0.5, below 1")
+    if not pairs:
+        raise SettingError("direction: name two columns")
+    if domain.rows < LEAST_ROWS:
+        raise SettingError(f"rows: a direction takes at least {LEAST_ROWS}")
+    if len({frozenset(pair) for pair in pairs}) != len(pairs):
+        raise SettingError("direction: the same two columns are asked about twice")
+    found = [Scaled.of(x, y, domain) for x, y in pairs]
+    kind = SCORES[score]
+    if kind is not None and domain.rows > kind.max_rows:
+        raise SettingError(f"score: {score} takes at most {kind.max_rows:,} rows; reci and hsic-features take more")
+    return found
+
+
+def direction_in(
+    room: Room, *pairs: tuple[str, str], score: str = "reci", sure: float = 0.9, progress: Progress | None = None
+) -> Directions:
+    """Say which of two columns causes the other with all that is left of a room's budget, in equal parts."""
+    domain, budget = room.domain, room.budget
+    asked = check_pairs(pairs, domain, score, sure)
+    if budget.currency is not Currency.PURE:
+        raise SettingError("budget: a direction is paid in pure epsilon; make the budget with delta 0")
+    if budget.exhausted:
+        raise BudgetError("the budget is already spent; nothing was asked")
+    each = budget.left / len(asked)
+    bins = bins_for(domain.rows, float(each))
+    _doubt(domain.rows, float(each), bins)
+    found = []
+    for pair in asked:
+        if progress is not None:
+            progress(f"{pair.x} and {pair.y}: curves in {bins} bins, then {score}")
+        curves = _curves(room, BinnedSums(pair, bins), each * CURVES)
+        found.append(_judged(room, pair, curves, each * (1 - CURVES), score, sure))
+    return Directions(tuple(found), Privacy.of(budget, domain, private=room.private), domain.rows)
+
+
+def bins_for(rows: int, epsilon: float) -> int:
+    """Return the number of bins of a curve: more where rows and budget allow. From public facts alone."""
+    return min(MOST, max(FEWEST, math.floor(math.cbrt(rows * epsilon) / 2)))
+
+
+def _curves(room: Room, statistic: BinnedSums, amount: Fraction) -> tuple[Curve, Curve]:
+    mechanism = additive_for(Currency.PURE, amount, statistic.sensitivity(room.domain))
+    released = room.release(statistic, mechanism)
+    return statistic.curves(released.values, math.sqrt(mechanism.variance))
+
+
+def _judged(
+    room: Room, pair: Scaled, curves: tuple[Curve, Curve], amount: Fraction, score: str, sure: float
+) -> Direction:
+    """Release how much worse one direction fits: by one draw of noise, or by quartiles."""
+    kind = SCORES[score]
+    if kind is None:
+        spread = Quartiles(pair, *curves)
+        chooses = selection_for(Currency.PURE, amount, spread.sensitivity(room.domain), spread.choices)
+        margin = spread.margin(room.release(spread, chooses).values)
+        return Direction(pair.x, pair.y, score, margin, None, sure)
+    statistic = kind(pair, *curves)
+    mechanism = DiscreteLaplace(at_least(statistic.sensitivity(room.domain).l1 / amount))
+    unit = statistic.unit(room.domain.rows)
+    steps = int(room.release(statistic, mechanism).values[0])
+    return Direction(pair.x, pair.y, score, steps * unit, mechanism.scale * unit, sure)
+
+
+def _doubt(rows: int, epsilon: float, bins: int) -> None:
+    """Warn if the curves would be mostly noise. Nothing is spent."""
+    share = 8 * math.sqrt(2) / (epsilon * float(CURVES)) / (rows / bins)
+    if share > 0.5:
+        needed = math.ceil(rows * share / 0.2)
+        warnings.warn(
+            f"with {rows:,} rows and epsilon {epsilon:g} a pair, the curves are mostly noise; "
+            f"about {needed:,} rows would do",
+            DoubtWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,142 @@
+"""A private curve through two columns: numbers of rows and sums within equal bins, both ways.
+
+Every column is put on one public scale, from -UNIT to UNIT, so that columns can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.arrays import FloatArray, IntArray
+from discreet.domain import Domain
+from discreet.errors import SettingError
+from discreet.statistics import Sensitivity
+from discreet.tables import Table
+
+UNIT = 1 << 15
+"""The ends of the scale."""
+
+MAX_BINS = 64
+
+
+def on_scale(codes: IntArray, levels: int) -> IntArray:
+    """Return codes on the scale: the middle of each level's part of it. Row by row, from public facts alone."""
+    scaled: IntArray = (2 * codes + 1) * UNIT // levels - UNIT
+    return scaled
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Two different columns whose codes are put on the scale, with their public numbers of levels."""
+
+    x: str
+    y: str
+    levels: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        if self.x == self.y:
+            raise SettingError("direction: two different columns")
+
+    @classmethod
+    def of(cls, x: str, y: str, domain: Domain) -> Scaled:
+        """Return both columns, after refusing those without an order."""
+        check_ordered((x, y), domain)
+        return cls(x, y, (domain.size(x), domain.size(y)))
+
+    def check(self, domain: Domain) -> None:
+        """Refuse another domain than the one the levels are of."""
+        check_ordered((self.x, self.y), domain)
+        if domain.shape((self.x, self.y)) != self.levels:
+            raise SettingError("direction: the columns have other numbers of levels in this domain")
+
+    def values(self, table: Table) -> tuple[IntArray, IntArray]:
+        """Return both columns on the scale, row by row."""
+        x, y = table.values((self.x, self.y))
+        return on_scale(x, self.levels[0]), on_scale(y, self.levels[1])
+
+
+def check_ordered(names: Sequence[str], domain: Domain) -> None:
+    """Refuse columns whose codes have no order, or only one value."""
+    for name in names:
+        column = domain[name]
+        if not column.ordered:
+            raise SettingError(f"column {name!r}: its categories have no order; declare `ordered: true`, or bounds")
+        if column.missing is not None or column.other is not None:
+            raise SettingError(f"column {name!r}: missing and other values have no place on a scale; leave them out")
+        if column.size < 2:
+            raise SettingError(f"column {name!r}: a single value has no direction")
+
+
+@dataclass(frozen=True)
+class BinnedSums:
+    """For equal bins of each of two columns: UNIT times the number of rows, and the sum of the other column.
+
+    Guarantee
+    ---------
+    Substituting one row changes the vector by at most 8 UNIT in L1 norm and sqrt(8) UNIT in L2 norm.
+
+    Proof
+    -----
+    ``curves.md``.
+    """
+
+    of: Scaled
+    bins: int
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.bins <= MAX_BINS:
+            raise SettingError(f"bins: from 2 to {MAX_BINS}")
+
+    @property
+    def name(self) -> str:
+        """What it is, for the ledger."""
+        return f"curves of {self.of.x} and {self.of.y} in {self.bins} bins"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it sees."""
+        return (self.of.x, self.of.y)
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return 8 UNIT in L1 and 8 UNIT^2 in squared L2."""
+        self.of.check(domain)
+        return Sensitivity(l1=Fraction(8 * UNIT), l2_squared=Fraction(8 * UNIT**2), largest=Fraction(2 * UNIT))
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Return numbers and sums by bins of the first column, then of the second."""
+        x, y = self.of.values(table)
+        return np.concatenate([*self._parts(x, y), *self._parts(y, x)])
+
+    def _parts(self, by: IntArray, of: IntArray) -> tuple[IntArray, IntArray]:
+        places = np.minimum((by + UNIT) * self.bins // (2 * UNIT), self.bins - 1)
+        sums = np.zeros(self.bins, dtype=np.int64)
+        np.add.at(sums, places, of)
+        return UNIT * np.bincount(places, minlength=self.bins), sums
+
+    def curves(self, vector: IntArray, noise: float) -> tuple[Curve, Curve]:
+        """Return the curve of y over x, and that of x over y, from a blurred vector and the noise's deviation."""
+        forward, backward = vector.reshape(2, 2, self.bins)
+        return _curve(forward, noise), _curve(backward, noise)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Heights at the middles of equal bins, with straight lines between; flat beyond the outer ones."""
+
+    heights: tuple[int, ...]
+
+    def residuals(self, by: IntArray, of: IntArray) -> IntArray:
+        """Return what a column exceeds the curve by, row by row."""
+        middles = [UNIT * (2 * i + 1 - len(self.heights)) / len(self.heights) for i in range(len(self.heights))]
+        return of - np.rint(np.interp(by, middles, self.heights)).astype(np.int64)
+
+
+def _curve(part: IntArray, noise: float) -> Curve:
+    """Divide sums by numbers; a bin that may be empty for all one knows is drawn to the middle of the scale."""
+    rows = np.maximum(part[0] / UNIT, 2 * noise / UNIT)
+    heights: FloatArray = np.clip(part[1] / np.maximum(rows, 1.0), -UNIT, UNIT)
+    return Curve(tuple(np.rint(heights).astype(np.int64).tolist()))

@@ -1,0 +1,296 @@
+"""Direction of cause between two columns: what a row can move, what is found, what is refused, what is said."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import discreet as dc
+from discreet.audit import table_of
+from discreet.audit.neighbours import climb, every, hand_made, random_pairs
+from discreet.audit.subjects import objective
+from discreet.cli import main
+from discreet.directing import SCORES, bins_for, check_pairs
+from discreet.errors import DoubtWarning, InputError, SettingError
+from discreet.found import NOT_TRUTH, Direction
+from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, on_scale
+from discreet.statistics.direction import FLOATS, RootHSIC, SquaredErrors
+from discreet.statistics.spreads import PLACES, Quartiles
+from discreet.tables.memory import MemoryTable
+
+FITTED = [kind for kind in SCORES.values() if kind is not None]
+CURVES = (
+    (Curve((-9_000, 2_000, 15_000)), Curve((-20_000, 500, 11_000))),
+    (Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT, -UNIT))),
+    (Curve((0, 0)), Curve((0, 0))),
+)
+
+
+def ordered(rows, x=3, y=3):
+    def column(levels):
+        return dc.Categorical(categories=tuple(map(str, range(levels))), ordered=True)
+
+    return dc.Domain({"x": column(x), "y": column(y)}, rows=rows)
+
+
+def all_of(domain):
+    pair = Scaled.of("x", "y", domain)
+    for curves in CURVES:
+        yield from (kind(pair, *curves) for kind in FITTED)
+        yield Quartiles(pair, *curves)
+    yield from (BinnedSums(pair, bins) for bins in (2, 3, 5))
+
+
+def moved(statistic, pair, domain):
+    first, second = (statistic.evaluate(table_of(rows, domain)) for rows in (pair.first, pair.second))
+    return np.abs(first - second)
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 3), (4, 2, 2), (2, 4, 3)])
+def test_no_neighbours_of_small_tables_move_a_number_further_than_declared(shape):
+    domain = ordered(*shape)
+    most = {}
+    for pair in every(domain):
+        for statistic in all_of(domain):
+            change, declared = moved(statistic, pair, domain), statistic.sensitivity(domain)
+            assert change.max() <= declared.largest
+            assert change.sum() <= declared.l1
+            assert (change**2).sum() <= declared.l2_squared
+            key = type(statistic).__name__
+            most[key] = max(most.get(key, 0), float(change.sum() / declared.l1))
+    assert most["SquaredErrors"] > 0.9
+    assert most["BinnedSums"] > 0.6
+
+
+@pytest.mark.parametrize("kind", FITTED)
+def test_no_climb_finds_neighbours_that_move_a_score_further_than_declared(kind):
+    domain = ordered(40, 9, 9)
+    rng = np.random.default_rng(5)
+    for curves in CURVES:
+        used = objective(kind(Scaled.of("x", "y", domain), *curves), domain)
+        starts = [*islice(hand_made(domain), 8), *islice(random_pairs(domain, rng), 8)]
+        assert used(climb(used, max(starts, key=used), domain, rng, steps=120)) <= 1
+
+
+def test_the_bounds_are_nearly_met_where_they_are_known_to_be():
+    domain = ordered(50, 2, 2)
+    flat = Curve((0, 0))
+    root = RootHSIC(Scaled.of("x", "y", domain), flat, flat)
+    rows = np.zeros((50, 2), dtype=np.int64)
+    alone, apart = rows.copy(), rows.copy()
+    alone[0] = (1, 1)
+    apart[0] = (1, 0)
+    x, y = (np.array(c) for c in zip(*alone.tolist(), strict=True))
+    value = root._score(on_scale(x, 2), on_scale(y, 2))
+    kernel = 1 - math.exp(-((1.0 / 0.3) ** 2) / 2)
+    assert value == pytest.approx(kernel * 49 / 50**2, rel=1e-6)
+    assert root._score(on_scale(x, 2), on_scale(np.zeros(50, dtype=np.int64), 2)) == 0
+    assert root.unit(50) * 1000 == pytest.approx(2 * math.sqrt(6) * 49 / 50**2 + 4 * math.sqrt(FLOATS))
+
+
+def test_curves_are_means_where_there_is_no_noise():
+    rng = np.random.default_rng(0)
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in "xy"}, rows=20_000)
+    x = rng.uniform(-1, 1, 20_000)
+    codes = {"x": coded(x), "y": coded(0.5 * x)}
+    statistic = BinnedSums(Scaled.of("x", "y", domain), 8)
+    forward, backward = statistic.curves(statistic.evaluate(MemoryTable(codes, dict.fromkeys("xy", 65534))), 0.0)
+    middles = (np.arange(8) * 2 - 7) / 8
+    np.testing.assert_allclose(np.array(forward.heights) / UNIT, 0.5 * middles, atol=0.01)
+    inside = np.abs(middles) < 0.5
+    np.testing.assert_allclose((np.array(backward.heights) / UNIT)[inside], 2 * middles[inside], atol=0.02)
+    left = forward.residuals(on_scale(codes["x"].astype(int), 65_534), on_scale(codes["y"].astype(int), 65_534))
+    assert np.abs(left[np.abs(x) < 0.8]).max() < 0.02 * UNIT
+
+
+def coded(values):
+    return np.minimum((np.clip(values, -1, 1) + 1) / 2 * 65_534, 65_533).astype(np.uint16)
+
+
+def simulated(number, rows, rng, noise="uniform"):
+    """Pairs of which the first causes the second, with additive noise."""
+    functions = (lambda x: np.tanh(2 * x), lambda x: x**3, lambda x: np.sin(2 * x))
+    for i in range(number):
+        f = functions[i % 3]
+        x = rng.uniform(-1, 1, rows)
+        shift = rng.uniform(-0.2, 0.2, rows) if noise == "uniform" else rng.normal(0, 0.1, rows)
+        yield x, 0.8 * f(x) / np.abs(f(np.linspace(-1, 1, 1001))).max() + shift
+
+
+def judged(x, y, epsilon=1.0, **settings):
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in ("a", "b")}, rows=len(x))
+    table = MemoryTable({"a": coded(x), "b": coded(y)}, dict.fromkeys(("a", "b"), 65534))
+    room = dc.Room(table, domain, dc.Budget(epsilon=epsilon, delta=0))
+    return dc.direction_in(room, ("a", "b"), **settings), room
+
+
+@pytest.mark.parametrize("noise", ["uniform", "gaussian"])
+def test_simulated_pairs_are_told_apart(noise):
+    rng = np.random.default_rng(7)
+    right = []
+    for i, (x, y) in enumerate(simulated(60, 2_000, rng, noise)):
+        found, _ = judged(y, x, sure=0.5) if i % 2 else judged(x, y, sure=0.5)
+        right.append(found.pairs[0].cause == ("b" if i % 2 else "a"))
+    assert np.mean(right) >= 0.85
+
+
+@pytest.mark.parametrize("score", list(SCORES))
+def test_with_a_large_budget_every_score_but_ranks_finds_a_clear_direction(score):
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, 3_000)
+    found, room = judged(x, x**3 * 0.8 + rng.uniform(-0.1, 0.1, 3_000), epsilon=2_000.0, score=score)
+    assert room.budget.limit * 99 / 100 < room.budget.spent <= room.budget.limit
+    if score not in ("kendall", "spearman"):  # residuals of a monotone curve hardly rise or fall with anything
+        assert found.pairs[0].cause == "a"
+
+
+def test_what_is_said_comes_from_the_noisy_margin_and_the_public_scale():
+    found = Direction("x", "y", "reci", margin=-0.02, scale=0.01, wanted=0.9)
+    assert found.sure == pytest.approx(1 - math.exp(-2) / 2)
+    assert (found.cause, found.effect) == ("y", "x")
+    assert Direction("x", "y", "reci", -0.01, 0.01, 0.9).cause is None
+    assert Direction("x", "y", "reci", 0.0, 0.01, 0.5).cause is None
+    assert Direction("x", "y", "iqr", 0.3, None, 0.9).cause == "x"
+    assert Direction("x", "y", "iqr", 0.3, None, 0.9).sure is None
+
+
+def test_the_stated_probability_is_right_on_average():
+    """If margins lie evenly around 0, the share of signs that the noise leaves alone is what is stated."""
+    rng = np.random.default_rng(3)
+    true = rng.uniform(-50, 50, 400_000)
+    noisy = true + rng.laplace(0, 1, true.size)
+    near = np.abs(noisy) < 3
+    stated = 1 - np.exp(-np.abs(noisy[near])) / 2
+    assert np.mean(np.sign(noisy[near]) == np.sign(true[near])) == pytest.approx(stated.mean(), abs=0.01)
+
+
+def test_constant_and_equal_columns_are_defined_and_cost_what_they_should():
+    for x, y in ((np.zeros(100), np.zeros(100)), (np.linspace(-1, 1, 100),) * 2, (np.zeros(100), np.ones(100))):
+        for score in SCORES:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DoubtWarning)
+                found, room = judged(x, y, epsilon=4.0, score=score)
+            assert math.isfinite(found.pairs[0].margin)
+            assert room.budget.spent <= 4
+
+
+def test_several_pairs_share_one_budget(tmp_path):
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-1, 1, 4_000)
+    frame = pd.DataFrame({"a": x, "b": np.tanh(2 * x) * 0.8, "c": rng.uniform(-1, 1, 4_000), "unused": "secret"})
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in "abc"}, rows=4_000)
+    found = dc.direction(frame, ("a", "b"), ("b", "c"), domain=domain, epsilon=2.0)
+    assert [pair.x + pair.y for pair in found.pairs] == ["ab", "bc"]
+    assert sum(s.amount for s in found.privacy.spent) <= 2.0
+    assert len(found.privacy.spent) == 4
+    assert found.to_dict()["note"] == NOT_TRUTH
+
+
+def test_what_cannot_be_asked_is_refused_before_anything_is_read():
+    domain = dc.Domain(
+        {
+            "a": dc.Numeric(bounds=(0.0, 1.0)),
+            "b": dc.Numeric(bounds=(0.0, 1.0)),
+            "plain": dc.Categorical(categories=("x", "y")),
+            "single": dc.Categorical(categories=("x",), ordered=True),
+            "gaps": dc.Numeric(bounds=(0.0, 1.0), bins=4, missing="none"),
+        },
+        rows=100,
+    )
+
+    def refused(match, *pairs, **settings):
+        with pytest.raises(InputError, match=match):
+            dc.direction("no such file", *pairs, **{"domain": domain, "epsilon": 1.0, **settings})
+
+    refused("two columns")
+    refused("different", ("a", "a"))
+    refused("no order", ("a", "plain"))
+    refused("single value", ("a", "single"))
+    refused("missing", ("a", "gaps"))
+    refused("not declared", ("a", "nowhere"))
+    refused("twice", ("a", "b"), ("b", "a"))
+    refused("score", ("a", "b"), score="best")
+    refused("sure", ("a", "b"), sure=1.0)
+    refused("rows", ("a", "b"), domain=domain.with_rows(9))
+    refused("epsilon", ("a", "b"), epsilon=0.0)
+    refused("rows", ("a", "b"), domain=domain.with_rows(60_000), score="hsic")
+    with pytest.raises(SettingError, match="pure"):
+        narrow = dc.Domain({c: domain[c] for c in "ab"}, rows=100)
+        table = MemoryTable({c: np.zeros(100, dtype=np.uint16) for c in "ab"}, dict.fromkeys("ab", 65534))
+        dc.direction_in(dc.Room(table, narrow, dc.Budget(epsilon=1, delta=1e-6)), ("a", "b"))
+    assert [pair.levels for pair in check_pairs([("a", "b")], domain, "reci", 0.9)] == [(65_534, 65_534)]
+
+
+def test_little_data_is_said_before_anything_is_spent():
+    with pytest.warns(DoubtWarning, match="mostly noise"):
+        judged(np.linspace(-1, 1, 50), np.linspace(-1, 1, 50))
+    assert bins_for(2_000, 1.0) == 6
+    assert bins_for(10, 0.1) == 4
+    assert bins_for(10**7, 1.0) == 16
+
+
+def test_infinities_are_clipped_and_missing_numbers_are_refused():
+    x = np.linspace(-1, 1, 40)
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in "ab"}, rows=40)
+    frame = pd.DataFrame({"a": np.where(x > 0.9, np.inf, x), "b": x})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtWarning)
+        assert len(dc.direction(frame, ("a", "b"), domain=domain, epsilon=1.0).pairs) == 1
+    frame.loc[3, "a"] = np.nan
+    with pytest.raises(InputError, match="'a'"):
+        dc.direction(frame, ("a", "b"), domain=domain, epsilon=1.0)
+
+
+def test_quartiles_are_those_of_the_values():
+    domain = ordered(401, 401, 2)
+    rows = np.stack([np.arange(401), np.zeros(401, dtype=np.int64)], axis=1)
+    statistic = Quartiles(Scaled.of("x", "y", domain), Curve((0, 0)), Curve((0, 0)))
+    best = statistic.evaluate(table_of(rows, domain)).reshape(8, PLACES).argmax(axis=1)
+    assert abs(best[0] - PLACES // 4) <= 2
+    assert abs(best[1] - 3 * PLACES // 4) <= 2
+    assert best[2] == best[3] - 0 or abs(best[2] - best[3]) <= PLACES
+    assert math.isfinite(statistic.margin(best))
+
+
+def test_errors_are_squared_and_cut_off():
+    domain = ordered(4, 5, 5)
+    statistic = SquaredErrors(Scaled.of("x", "y", domain), Curve((0, 0)), Curve((0, 0)))
+    assert statistic._score(np.zeros(2), np.array([UNIT // 2, -2 * UNIT])) == pytest.approx((0.25 + 1) / 2)
+
+
+def test_from_the_command_line(tmp_path):
+    rng = np.random.default_rng(4)
+    x = rng.uniform(0, 10, 5_000)
+    pd.DataFrame({"dose": x, "reply": np.sqrt(x) + rng.uniform(-0.3, 0.3, 5_000)}).to_csv(
+        tmp_path / "rows.csv", index=False
+    )
+    domain = dc.Domain({"dose": dc.Numeric(bounds=(0.0, 10.0)), "reply": dc.Numeric(bounds=(-1.0, 4.0))}, rows=5_000)
+    (tmp_path / "domain.yaml").write_text(domain.to_yaml(), encoding="utf-8")
+    base = ["direction", str(tmp_path / "rows.csv"), "dose", "reply", "--domain", str(tmp_path / "domain.yaml")]
+    result = CliRunner().invoke(main, [*base, "--epsilon", "2", "--json", "--out", str(tmp_path / "direction.json")])
+    assert result.exit_code == 0, result.stderr
+    data = json.loads(result.stdout)
+    assert data["privacy"] | {"spent": None} == {
+        "epsilon": 2.0,
+        "delta": 0.0,
+        "neighbors": "replace-one-row",
+        "unit": "row",
+        "private": True,
+        "spent": None,
+    }
+    assert 0.5 <= data["pairs"][0]["not_flipped"] <= 1
+    assert "not the probability" in data["note"]
+    assert json.loads((tmp_path / "direction.json").read_text(encoding="utf-8")) == data
+    shown = CliRunner().invoke(main, [*base, "--epsilon", "2", "--score", "iqr"])
+    assert "dose" in shown.stdout
+    assert "not the probability that the causal claim is true" in " ".join(shown.stderr.split())
+    for wrong in (["--epsilon", "0"], ["--epsilon", "1", "--sure", "2"], ["--epsilon", "1", "--score", "x"], []):
+        assert CliRunner().invoke(main, [*base, *wrong]).exit_code == 2
+    assert CliRunner().invoke(main, [*base[:3], *base[4:], "--epsilon", "1"]).exit_code == 2
