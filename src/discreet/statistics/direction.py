@@ -19,7 +19,7 @@ from discreet.errors import SettingError
 from discreet.statistics import Sensitivity
 from discreet.statistics.curves import UNIT, Curve, Scaled
 from discreet.statistics.dependence import STEPS, moved_by_steps
-from discreet.statistics.hsic import frequencies, hsic_rff, hsic_v
+from discreet.statistics.hsic import ROOT_ERROR, VALUE_ERROR, frequencies, hsic_rff, hsic_v, root_error
 from discreet.statistics.numeric import concordance_sum, rank_product_sum
 from discreet.tables import Table
 
@@ -32,12 +32,9 @@ FEATURES = 20
 MAX_ROWS = 1 << 24
 """Up to so many rows sums of squares fit in 64 bits."""
 
-MAX_KERNEL_ROWS = 50_000
-"""Exact kernels compare every two rows: beyond this it would take minutes."""
 
-
-FLOATS = 1e-12
-"""A bound on the error of a kernel statistic that is summed in floating point."""
+REACH = (2.0, 4.0)
+"""How far apart two inputs, and two residuals, can be."""
 
 
 @dataclass(frozen=True)
@@ -179,13 +176,12 @@ class RootHSIC(Difference):
     """
 
     kind: ClassVar[str] = "root of HSIC of residuals"
-    max_rows: ClassVar[int] = MAX_KERNEL_ROWS
 
     def _score(self, by: IntArray, left: IntArray) -> float:
         return math.sqrt(max(hsic_v(by / UNIT, left / UNIT, WIDTH, WIDTH), 0.0))
 
     def _change(self, rows: int) -> float:
-        return 2 * math.sqrt(6) * (rows - 1) / rows**2 + 4 * math.sqrt(FLOATS)
+        return 2 * math.sqrt(6) * (rows - 1) / rows**2 + 4 * root_error(rows, REACH, (WIDTH, WIDTH))
 
 
 @dataclass(frozen=True)
@@ -202,14 +198,13 @@ class HSIC(Difference):
     """
 
     kind: ClassVar[str] = "HSIC of residuals"
-    max_rows: ClassVar[int] = MAX_KERNEL_ROWS
 
     def _score(self, by: IntArray, left: IntArray) -> float:
         n = len(by)
         return hsic_v(by / UNIT, left / UNIT, WIDTH, WIDTH) * (n / (n - 1)) ** 2
 
     def _change(self, rows: int) -> float:
-        return 2 * math.sqrt(6) / (rows - 1) + 4 * FLOATS * (rows / (rows - 1)) ** 2
+        return 2 * math.sqrt(6) / (rows - 1) + 4 * VALUE_ERROR * (rows / (rows - 1)) ** 2
 
 
 @dataclass(frozen=True)
@@ -232,4 +227,4 @@ class FeatureHSIC(Difference):
         return math.sqrt(max(hsic_rff(by / UNIT, left / UNIT, chosen, chosen), 0.0))
 
     def _change(self, rows: int) -> float:
-        return 4 * math.sqrt(6) * (rows - 1) / rows**2 + 4 * math.sqrt(FLOATS)
+        return 4 * math.sqrt(6) * (rows - 1) / rows**2 + 4 * ROOT_ERROR
