@@ -17,7 +17,7 @@ from discreet.audit import table_of
 from discreet.audit.neighbours import climb, every, hand_made, random_pairs
 from discreet.audit.subjects import objective
 from discreet.cli import main
-from discreet.directing import SCORES, bins_for, check_pairs
+from discreet.directing import SCORES, bins_for, check_pairs, direction_in
 from discreet.errors import DoubtWarning, InputError, SettingError
 from discreet.found import NOT_TRUTH, Direction
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, on_scale
@@ -128,7 +128,7 @@ def judged(x, y, epsilon=1.0, **settings):
     domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in ("a", "b")}, rows=len(x))
     table = MemoryTable({"a": coded(x), "b": coded(y)}, dict.fromkeys(("a", "b"), 65534))
     room = dc.Room(table, domain, dc.Budget(epsilon=epsilon, delta=0))
-    return dc.direction_in(room, ("a", "b"), **settings), room
+    return direction_in(room, ("a", "b"), **settings), room
 
 
 @pytest.mark.parametrize("noise", ["uniform", "gaussian"])
@@ -225,7 +225,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_read():
     table = MemoryTable({c: np.zeros(100, dtype=np.uint16) for c in "ab"}, dict.fromkeys("ab", 65534))
     room = dc.Room(table, narrow, dc.Budget(epsilon=1, delta=1e-6))
     with pytest.raises(SettingError, match="pure"):
-        dc.direction_in(room, ("a", "b"))
+        direction_in(room, ("a", "b"))
     assert [pair.levels for pair in check_pairs([("a", "b")], domain, "reci", 0.9)] == [(65_534, 65_534)]
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from discreet._version import __version__
 
 if TYPE_CHECKING:
-    from discreet.directing import direction, direction_in
+    from discreet.directing import direction
     from discreet.discovering import discover, discover_in
     from discreet.discovery import Discovery
     from discreet.domain import Categorical, Domain, Numeric
     from discreet.errors import BudgetError, DiscreetError, InputError
-    from discreet.graph import Graph, cpdag_f1, shd, skeleton_f1
+    from discreet.graph import Graph, cpdag_f1, skeleton_f1
     from discreet.knowledge import Knowledge
     from discreet.networks import Network, network
     from discreet.privacy.budget import Budget
@@ -44,14 +44,12 @@ _HOMES = {
     "cpdag": "search.orient",
     "cpdag_f1": "graph",
     "direction": "directing",
-    "direction_in": "directing",
     "discover": "discovering",
     "discover_in": "discovering",
     "load": "tables.load",
     "network": "networks",
     "pc": "search.pc",
     "search_again": "recipes",
-    "shd": "graph",
     "skeleton_f1": "graph",
     "synthesize": "synthesis",
 }
@@ -74,14 +72,12 @@ __all__ = [
     "cpdag",
     "cpdag_f1",
     "direction",
-    "direction_in",
     "discover",
     "discover_in",
     "load",
     "network",
     "pc",
     "search_again",
-    "shd",
     "skeleton_f1",
     "synthesize",
 ]

@@ -29,7 +29,7 @@ from discreet.privacy.noise import ExactNoise
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic
 from discreet.statistics.counts import Counts
-from discreet.statistics.curves import BinnedSums, Curve, Scaled
+from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.direction import Difference
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
@@ -68,7 +68,7 @@ def _given(kind: type[Dependence]) -> tuple[tuple[Statistic, Domain], ...]:
     return (kind("a", "b", ("c",)), STRATA), (kind("a", "c", ("d",)), FEW)
 
 
-_CURVES = (Curve((-9_000, 2_000, 15_000)), Curve((-20_000, 500, 11_000)))
+_CURVES = (Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT, -UNIT)))
 
 
 def _both_ways(kind: type[Difference]) -> tuple[tuple[Statistic, Domain], ...]:
