@@ -55,8 +55,8 @@ def _multisets(kinds: int, size: int, least: int = 0) -> Iterator[tuple[int, ...
             yield (k, *more)
 
 
-COPIES = "copies of one column"
-"""Rows with clear edges that meet: what methods ask about those is asked on them."""
+SUMS = "a sum of two columns"
+"""Rows with clear edges that meet, if there are enough of them: what methods ask about those is asked on them."""
 
 
 def hand_made(domain: Domain) -> Iterator[Neighbours]:
@@ -70,7 +70,7 @@ def hand_made(domain: Domain) -> Iterator[Neighbours]:
         "duplicated rows, at the top": np.tile(high, (others, 1)),
         "extreme ranks, rising": ramp,
         "two halves": np.where((np.arange(others) < others // 2)[:, None], low, high),
-        COPIES: _copies(others, sizes),
+        SUMS: _sums(others, sizes),
         "a single other row": np.vstack([np.tile(low, (max(others - 1, 0), 1)), high[None]])[:others],
     }
     ends = [np.array(row, dtype=np.int64) for row in product(*({0, size - 1} for size in sizes[:6]))]
@@ -90,13 +90,11 @@ def hand_made(domain: Domain) -> Iterator[Neighbours]:
                 yield _pair(base, row, moved, kind)
 
 
-def _copies(others: int, sizes: tuple[int, ...]) -> IntArray:
-    """Return rows whose columns copy the first one, each with errors of its own: given the first they are apart."""
-    first = np.arange(others) % sizes[0]
-    columns = [first * (size - 1) // max(sizes[0] - 1, 1) for size in sizes]
-    for j in range(1, len(sizes)):
-        wrong = (np.arange(others) * 5 + 3 * j) % 13 == 0
-        columns[j] = np.where(wrong, sizes[j] - 1 - columns[j], columns[j])
+def _sums(others: int, sizes: tuple[int, ...]) -> IntArray:
+    """Return rows with two columns apart, and all others made of their sum."""
+    first, second = np.arange(others) % sizes[0], np.arange(others) // sizes[0] % sizes[min(1, len(sizes) - 1)]
+    most = max(sizes[0] + sizes[min(1, len(sizes) - 1)] - 2, 1)
+    columns = [first, second, *((first + second) * (size - 1) // most for size in sizes[2:])][: len(sizes)]
     return np.stack(columns, axis=1).astype(np.int64)
 
 

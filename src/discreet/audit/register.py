@@ -22,7 +22,7 @@ from discreet.audit.broken.sound import SOUND
 from discreet.audit.broken.sparse import SPARSE
 from discreet.audit.claims import Claim, claim_of
 from discreet.audit.finite import exact_finding, exact_finite
-from discreet.audit.neighbours import ALL, COPIES, climb, every, hand_made, how_many, random_pairs, worst
+from discreet.audit.neighbours import ALL, SUMS, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic
 from discreet.audit.source import check_code, source_finding
 from discreet.audit.subjects import (
@@ -213,7 +213,7 @@ def _neighbours(run: Callable[[IntArray], object], domain: Domain, number: int, 
 
 
 def _with_edges(domain: Domain) -> Neighbours:
-    return next(pair for pair in hand_made(domain) if pair.kind == COPIES)
+    return next(pair for pair in hand_made(domain) if pair.kind == SUMS)
 
 
 def _replayed(setting: Setting, power: Power, alpha: float) -> Finding:

@@ -64,6 +64,7 @@ FEW = Domain({"a": levels(2), "b": levels(3), "c": levels(2), "d": levels(2)}, r
 RANGE = Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles")
 MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
+MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
 STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
 
@@ -186,6 +187,7 @@ class Setting:
         words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
         words += [name for name in ("sample", "edges") if getattr(self.recipe, name, None)]
+        words += ["edges that meet"] if self.domain == MEETING else []
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
         usual = type(self.recipe)()
         whole = [f.name for f in fields(self.recipe) if isinstance(getattr(usual, f.name), int)]
@@ -280,6 +282,7 @@ def settings(method: str) -> list[Setting]:
     if "edges" in {f.name for f in fields(usual)}:
         few: dict[str, Any] = {"edges": 2}
         found += [Setting(method, replace(usual, **few), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
+        found += [Setting(method, usual, MEETING, 20.0, delta) for delta in (1e-4, 0.0)]
     known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
     found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
     return found
