@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.audit import Neighbours, replay, table_of
+from discreet.audit import Neighbours, replay, subjects, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.finite import exact_finite
 from discreet.audit.replay import audit_method
@@ -297,3 +297,23 @@ def test_settings_that_make_no_sense_are_refused(settings):
         AboveThreshold(*settings)
     with pytest.raises(SettingError, match="nothing is left"):
         above_threshold_for(Fraction(0), ONE)
+
+
+def test_every_gate_of_a_room_has_a_threshold_of_its_own():
+    domain = subjects.TWO
+    room = Room(table_of(np.zeros((12, 2), dtype=np.int64), domain), domain, Budget(epsilon=1000, delta=0))
+    number = subjects.Number((("a",),))
+    gates = [room.open(AboveThreshold(50.0, 50.0), number.sensitivity(domain), purpose="x") for _ in range(40)]
+    assert len({gate._threshold for gate in gates}) > 15
+
+
+def test_a_copied_process_does_not_draw_the_same_noise_again():
+    domain = subjects.TWO
+    room = Room(table_of(np.zeros((12, 2), dtype=np.int64), domain), domain, Budget(epsilon=1000, delta=0))
+    gate = AboveThreshold(1e6, 1e6)
+    room._fresh(gate, 1e6)
+    (ahead,) = room._ahead.values()
+    waiting = list(ahead._drawn)
+    ahead._process = -1
+    assert room._fresh(gate, 1e6) not in waiting
+    assert not set(waiting) & set(ahead._drawn)

@@ -12,10 +12,11 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.errors import BudgetError, DoubtWarning, SettingError
+from discreet.errors import BudgetError, DoubtWarning, SettingError, TableError
 from discreet.keeping import MAX_TABLES, _tables
 from discreet.methods import RECIPES, EmPC, FlippedSvt, FlippedTopK, budget_for, changed
 from discreet.privacy.accounting import Currency
+from discreet.report.text import statement_text
 from discreet.search.pc import find_skeleton
 from discreet.tables.memory import MemoryTable
 from discreet.testing import SeededNoise
@@ -177,3 +178,49 @@ def test_from_the_command_line(method, tmp_path):
 
 def test_every_method_has_a_name_of_its_own():
     assert all(recipe().name == name for name, recipe in RECIPES.items())
+
+
+@pytest.mark.parametrize("recipe", [FlippedSvt(edges=3), FlippedTopK(edges=3), FlippedTopK(edges=20)])
+def test_no_more_edges_stay_than_were_asked_for(recipe):
+    _, room = room_of("sachs", recipe, 500.0, rows=20_000)
+    assert len(dc.discover_in(room, recipe).graph.skeleton) <= recipe.edges
+    _, few = room_of("cancer", recipe, 500.0, rows=20_000)
+    assert len(dc.discover_in(few, recipe).graph.skeleton) <= recipe.edges
+
+
+def test_em_pc_says_how_often_it_passed_over_a_column(monkeypatch):
+    monkeypatch.setattr("discreet.dropping.MAX_TABLES", 3)
+    _, room = room_of("asia", EmPC(), 1.0)
+    found = dc.discover_in(room, EmPC())
+    assert found.settings["skipped"] > 0
+    assert "Passed over" in statement_text(found)
+
+
+@pytest.mark.parametrize("name", ["em-pc", "svt-pc", "priv-pc", "flipped-svt", "flipped-top-k"])
+def test_a_column_that_cannot_be_counted_is_refused_before_anything_is_spent(name):
+    columns = {
+        "a": dc.Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles"),
+        "b": dc.Numeric(bounds=(0.0, 1.0)),
+        "c": dc.Categorical(categories=("x", "y")),
+    }
+    domain = dc.Domain(columns, rows=100)
+    table = MemoryTable({c: np.zeros(100, dtype=np.uint16) for c in domain}, {c: domain.size(c) for c in domain})
+    for test in ("total-variation", "information"):
+        recipe = changed(RECIPES[name](), test=test)
+        room = dc.Room(table, domain, budget_for(recipe, 1.0, 1e-6))
+        with pytest.raises(SettingError, match="bins"):
+            dc.discover_in(room, recipe)
+        assert not room.budget.entries
+
+
+def test_a_sample_of_rows_that_are_streamed_is_refused_before_anything_is_spent(monkeypatch, tmp_path):
+    monkeypatch.setattr("discreet.tables.load.MEMORY_BYTES", 0)
+    net, domain, _ = drawn("cancer", 500)
+    import pandas as pd
+
+    pd.DataFrame(net.sample(500, np.random.default_rng(0))).to_csv(tmp_path / "rows.csv", index=False)
+    recipe = changed(RECIPES["priv-pc"](), sample=0.5)
+    room = dc.Room(dc.load(str(tmp_path / "rows.csv"), domain), domain, budget_for(recipe, 1.0, 1e-6))
+    with pytest.raises(TableError, match="sample"):
+        dc.discover_in(room, recipe)
+    assert not room.budget.entries

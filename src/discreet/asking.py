@@ -139,6 +139,7 @@ def ask_in(
     budget, share = room.budget, share_left(room, recipe)
     pairs = sum(knowledge.may_touch(a, b) for a, b in combinations(sorted(room.domain), 2))
     each = round_of(recipe, budget.currency, budget.left * share / max(pairs, 1), room.domain.rows)
+    room.check_gate(each.sieve)
     refuse_too_small(room, each.price(budget.currency), share)
     warn_if_drowned(room, each.sieve.deviation)
     opened = open_up(room, recipe, knowledge, progress)

@@ -6,6 +6,7 @@ how far the best separating set is from its threshold, in steps of its own sensi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
@@ -45,7 +46,8 @@ def drop_in(
     """
     check_room(room, recipe, knowledge)
     pairs = [frozenset(p) for p in combinations(sorted(room.domain), 2) if knowledge.may_touch(*p)]
-    visits = len(room.domain.columns) * (recipe.max_order + 1)
+    columns = len(room.domain.columns)
+    visits = columns * (min(recipe.max_order, columns - 2) + 1)
     each = room.budget.left * share_left(room, recipe) / (len(pairs) + visits) - Fraction(1, GRAINS)
     if recipe.round_epsilon is not None:
         mechanism = Selection(at_least(2 * MOVED / Fraction(recipe.round_epsilon)), 1)
@@ -56,6 +58,7 @@ def drop_in(
     dropper = _Dropper(open_up(room, recipe, knowledge, progress), mechanism)
     skeleton = dropper.skeleton(pairs, recipe.max_order, progress)
     counted = {"tests": dropper.tests, "rounds": dropper.choices, "stopped": dropper.stopped}
+    counted["skipped"] = dropper.skipped
     return dropper.opened.discovery(orient_skeleton(skeleton, None, knowledge), counted)
 
 
@@ -74,6 +77,7 @@ class _Dropper:
         self._cost = _price(mechanism, opened.room)
         self.tests = 0
         self.choices = 0
+        self.skipped = 0
         self.stopped = False
 
     def skeleton(self, pairs: list[Pair], max_order: int, progress: Progress | None) -> Skeleton:
@@ -93,10 +97,15 @@ class _Dropper:
 
     def _dropped(self, node: str, order: int, left: dict[Pair, float]) -> list[tuple[str, frozenset[str]]]:
         """Choose which neighbours of a column to drop, and what separates each."""
-        sets = {other: list(self._sets(node, other, order, left)) for other in self._open(node, left)}
+        others = self._open(node, left)
+        near = self._causes(node, left)
+        if sum(math.comb(len(near) - (other in near), order) for other in others) > MAX_TABLES:
+            self.skipped += 1
+            return []
+        sets = {other: list(self._sets(node, other, order, near)) for other in others}
         candidates = [(other, given) for other, found in sets.items() for given in found]
-        if not candidates or len(candidates) > MAX_TABLES or self._affordable() < 1:
-            self.stopped |= bool(candidates) and self._affordable() < 1
+        if not candidates or self._affordable() < 1:
+            self.stopped |= bool(candidates)
             return []
         domain, test = self._room.domain, self.opened.test
         slack = round(SLACK * self._mechanism.scale)
@@ -123,10 +132,13 @@ class _Dropper:
         around = sorted(other for pair in left if node in pair for other in pair - {node})
         return [other for other in around if not self.opened.knowledge.requires(node, other)]
 
-    def _sets(self, node: str, other: str, order: int, left: dict[Pair, float]) -> Iterator[frozenset[str]]:
-        """Yield the sets of possible causes of a column, among its neighbours, that may separate it from another."""
-        near = sorted(z for pair in left if node in pair for z in pair - {node, other})
-        causes = [z for z in near if self.opened.knowledge.allows(z, node)]
-        for given in map(frozenset, combinations(causes, order)):
+    def _causes(self, node: str, left: dict[Pair, float]) -> list[str]:
+        """Return the neighbours of a column that may be its causes."""
+        around = sorted(z for pair in left if node in pair for z in pair - {node})
+        return [z for z in around if self.opened.knowledge.allows(z, node)]
+
+    def _sets(self, node: str, other: str, order: int, near: list[str]) -> Iterator[frozenset[str]]:
+        """Yield the sets of possible causes of a column that may separate it from another."""
+        for given in map(frozenset, combinations([z for z in near if z != other], order)):
             if self.opened.test.countable(node, other, given, self._room.domain):
                 yield given

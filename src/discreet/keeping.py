@@ -162,7 +162,8 @@ class _Keeper:
         statistic = Margins(self._parts(asked, sets))
         self._tell(f"measuring {len(asked)} pairs")
         values, noise = self._released(statistic, SECOND)
-        return {pair: v / noise for pair, v in zip(asked, values, strict=True) if v > CUT * noise}
+        found = sorted(zip(values, asked, strict=True), key=lambda one: -one[0])[: self._recipe.edges]
+        return {pair: value / noise for value, pair in found if value > CUT * noise}
 
     def _weights(self, kept: Mapping[Pair, float], unasked: frozenset[Pair]) -> dict[Triple, float]:
         """Measure for every two edges that meet what speaks for a common effect: the log of its odds, about."""

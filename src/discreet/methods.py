@@ -125,7 +125,8 @@ class Flipped(Asking):
     Parameters
     ----------
     edges
-        How many edges may stay at most. By default twice as many as there are columns.
+        How many edges may stay at most, beside required ones. By default twice as many as there are columns are looked
+        for, and as many stay as are clear.
     """
 
     edges: int | None = None

@@ -23,7 +23,7 @@ from discreet.privacy.accounting import MAX_EPSILON, Currency, limit_of
 from discreet.room import Room
 from discreet.settling import SHARE, settle
 from discreet.statistics.counts import Counts
-from discreet.statistics.dependence import STEPS
+from discreet.statistics.dependence import MAX_ROWS, STEPS
 
 SINGLES = Fraction(1, 20)
 """Share of what is left of the budget that single columns are counted with; they tell how far chance moves a pair."""
@@ -58,6 +58,11 @@ def check_room(room: Room, recipe: Asking, knowledge: Knowledge) -> None:
     knowledge.check(domain)
     if len(domain.columns) < 2:
         raise SettingError("domain: a causal graph takes at least two columns")
+    for column in domain:
+        if not domain[column].tabulable:
+            raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
+    if domain.rows > MAX_ROWS:
+        raise SettingError(f"rows: methods that ask take at most {MAX_ROWS:,}")
     for pair in combinations(sorted(domain), 2):
         if math.prod(domain.shape(pair)) > MAX_CELLS:
             raise SettingError(f"columns {pair[0]!r}, {pair[1]!r}: together more than {MAX_CELLS:,} combinations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TypeVar
@@ -64,11 +65,13 @@ class _Ahead(Sealed):
         self._scale = scale
         self._drawn: list[int] = []
         self._size = AHEAD
+        self._process = os.getpid()
         self._lock = Lock()
 
     def pop(self, noise: Noise) -> int:
         with self._lock:
-            if not self._drawn:
+            if not self._drawn or self._process != os.getpid():  # a copy of the process must not draw the same again
+                self._process = os.getpid()
                 self._drawn = self._mechanism.draw(noise, self._scale, self._size).tolist()
                 self._size = min(2 * self._size, MOST_AHEAD)
             return self._drawn.pop()
@@ -142,12 +145,16 @@ class Room(Sealed):
         BudgetError
             If the budget refuses. Nothing was evaluated and nothing was charged.
         """
+        self.check_gate(mechanism)
+        self.budget.charge(mechanism.cost(sensitivity), statistic=purpose, mechanism=mechanism.name)
+        return Gate(self, mechanism, sensitivity)
+
+    def check_gate(self, mechanism: AboveThreshold) -> None:
+        """Refuse a gate that could not be opened here: it samples from other rows, or rows that cannot be sampled."""
         if mechanism.rows not in (None, self.domain.rows):
             raise RoomError("gate: the mechanism samples from another number of rows")
         if mechanism.sample is not None:
-            self._table.sampled(np.zeros(0, dtype=np.int64))  # a table that cannot be sampled says so before the charge
-        self.budget.charge(mechanism.cost(sensitivity), statistic=purpose, mechanism=mechanism.name)
-        return Gate(self, mechanism, sensitivity)
+            self._table.sampled(np.zeros(0, dtype=np.int64))
 
     def settled(self, edges: Mapping[str, Sequence[float]]) -> Room:
         """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.

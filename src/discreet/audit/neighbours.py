@@ -55,6 +55,10 @@ def _multisets(kinds: int, size: int, least: int = 0) -> Iterator[tuple[int, ...
             yield (k, *more)
 
 
+SUMS = "a sum of two columns"
+"""Rows with clear edges that meet, if there are enough of them: what methods ask about those is asked on them."""
+
+
 def hand_made(domain: Domain) -> Iterator[Neighbours]:
     """Yield what breaks statistics that were thought sound: constants, single rows, extremes, duplicates."""
     sizes = sizes_of(domain)
@@ -66,6 +70,7 @@ def hand_made(domain: Domain) -> Iterator[Neighbours]:
         "duplicated rows, at the top": np.tile(high, (others, 1)),
         "extreme ranks, rising": ramp,
         "two halves": np.where((np.arange(others) < others // 2)[:, None], low, high),
+        SUMS: _sums(others, sizes),
         "a single other row": np.vstack([np.tile(low, (max(others - 1, 0), 1)), high[None]])[:others],
     }
     ends = [np.array(row, dtype=np.int64) for row in product(*({0, size - 1} for size in sizes[:6]))]
@@ -83,6 +88,14 @@ def hand_made(domain: Domain) -> Iterator[Neighbours]:
                 moved = row.copy()
                 moved[c] = high[c] - row[c]
                 yield _pair(base, row, moved, kind)
+
+
+def _sums(others: int, sizes: tuple[int, ...]) -> IntArray:
+    """Return rows with two columns apart, and all others made of their sum."""
+    first, second = np.arange(others) % sizes[0], np.arange(others) // sizes[0] % sizes[min(1, len(sizes) - 1)]
+    most = max(sizes[0] + sizes[min(1, len(sizes) - 1)] - 2, 1)
+    columns = [first, second, *((first + second) * (size - 1) // most for size in sizes[2:])][: len(sizes)]
+    return np.stack(columns, axis=1).astype(np.int64)
 
 
 def _strata(c: int, others: int, sizes: tuple[int, ...], ramp: IntArray) -> Iterator[tuple[str, IntArray]]:

@@ -22,7 +22,7 @@ from discreet.audit.broken.sound import SOUND
 from discreet.audit.broken.sparse import SPARSE
 from discreet.audit.claims import Claim, claim_of
 from discreet.audit.finite import exact_finding, exact_finite
-from discreet.audit.neighbours import ALL, climb, every, hand_made, how_many, random_pairs, worst
+from discreet.audit.neighbours import ALL, SUMS, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic
 from discreet.audit.settings import Pairing, Setting, all_settings, methods, small_settings
 from discreet.audit.source import check_code, source_finding
@@ -94,9 +94,10 @@ def _used(method: str) -> frozenset[str]:
     """Return the names of the classes that a method passes through the door, found by running it."""
     found = {method}
     for setting in all_settings(method):
-        rows = next(random_pairs(setting.domain, np.random.default_rng(0))).first
-        for asked in record(setting.release, rows).asked:
-            found |= {type(asked.statistic).__name__, type(asked.mechanism).__name__}
+        by_chance = next(random_pairs(setting.domain, np.random.default_rng(0)))
+        for pair in (by_chance, _with_edges(setting.domain)):
+            for asked in record(setting.release, pair.first).asked:
+                found |= {type(asked.statistic).__name__, type(asked.mechanism).__name__}
     return frozenset(found)
 
 
@@ -189,12 +190,17 @@ def _neighbours(run: Callable[[IntArray], object], domain: Domain, number: int, 
     rng = np.random.default_rng(1)
     by_hand = list(hand_made(domain))
     chosen = [by_hand[i] for i in rng.permutation(len(by_hand))[: number // 2]]
+    chosen.append(_with_edges(domain))
     chosen += list(islice(random_pairs(domain, rng), number - len(chosen)))
     first = [asked for asked in record(run, chosen[0].first).asked if asked.exact is not None][:1]
     if first and first[0].domain == domain:
         used = objective(first[0].statistic, domain)
         chosen.append(climb(used, max(chosen, key=used), domain, rng, steps=min(steps, 300)))
     return chosen
+
+
+def _with_edges(domain: Domain) -> Neighbours:
+    return next(pair for pair in hand_made(domain) if pair.kind == SUMS)
 
 
 def _replayed(setting: Setting | Pairing, power: Power, alpha: float) -> Finding:

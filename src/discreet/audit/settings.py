@@ -12,7 +12,7 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.audit import table_of
 from discreet.audit.claims import Claim
-from discreet.audit.subjects import FEW, MIXED, SCALE, TWO
+from discreet.audit.subjects import FEW, MEETING, MIXED, SCALE, TWO
 from discreet.directing import SCORES, direction, direction_in
 from discreet.discovering import discover, discover_in
 from discreet.discovery import Discovery
@@ -46,6 +46,7 @@ class Setting:
         words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
         words += [name for name in ("sample", "edges") if getattr(self.recipe, name, None)]
+        words += ["edges that meet"] if self.domain == MEETING else []
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
         usual = type(self.recipe)()
         whole = [f.name for f in fields(self.recipe) if isinstance(getattr(usual, f.name), int)]
@@ -142,6 +143,7 @@ def settings(method: str) -> list[Setting]:
     if "edges" in {f.name for f in fields(usual)}:
         few: dict[str, Any] = {"edges": 2}
         found += [Setting(method, replace(usual, **few), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
+        found += [Setting(method, usual, MEETING, 20.0, delta) for delta in (1e-4, 0.0)]
     known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
     found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
     return found

@@ -61,6 +61,7 @@ MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
 TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
+MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
 STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
 

@@ -57,6 +57,10 @@ def spent(discovery: Discovery) -> list[str]:
     lines = spendings(discovery.privacy)
     if discovery.settings.get("stopped"):
         lines.append("All of it: the budget was used up before everything was asked, and pairs not yet judged stay.")
+    if skipped := discovery.settings.get("skipped"):
+        lines.append(
+            f"Passed over {skipped} times: columns with so many neighbours that asking would take too long; these stay."
+        )
     return lines
 
 

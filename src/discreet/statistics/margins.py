@@ -22,7 +22,7 @@ from discreet.statistics.ranks import Ranked
 from discreet.statistics.sets import columns_of
 from discreet.tables import Table
 
-CHUNK = 512
+CHUNK = 32
 """Tables that are counted at once and held in memory."""
 
 
