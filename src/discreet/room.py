@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TypeVar
@@ -18,7 +17,7 @@ from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release import Release
-from discreet.sealed import Sealed
+from discreet.sealed import Sealed, this_process
 from discreet.statistics import Sensitivity, Statistic
 from discreet.tables import Recodable, Table
 from discreet.tables.coarse import coarsened
@@ -65,13 +64,13 @@ class _Ahead(Sealed):
         self._scale = scale
         self._drawn: list[int] = []
         self._size = AHEAD
-        self._process = os.getpid()
+        self._process = this_process()
         self._lock = Lock()
 
     def pop(self, noise: Noise) -> int:
         with self._lock:
-            if not self._drawn or self._process != os.getpid():  # a copy of the process must not draw the same again
-                self._process = os.getpid()
+            if not self._drawn or self._process != this_process():  # a copy of the process must not draw the same again
+                self._process = this_process()
                 self._drawn = self._mechanism.draw(noise, self._scale, self._size).tolist()
                 self._size = min(2 * self._size, MOST_AHEAD)
             return self._drawn.pop()
