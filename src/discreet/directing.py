@@ -42,6 +42,9 @@ SCORES: dict[str, type[Difference] | None] = {
 }
 """Scores by name."""
 
+BLURRED = 0.2
+"""Curves are mostly noise if a bin's noise is this share of its rows."""
+
 LEAST_ROWS = 10
 FEWEST, MOST = 4, 16
 
@@ -128,13 +131,14 @@ def direction_in(
         raise BudgetError("the budget is already spent; nothing was asked")
     each = budget.left / len(asked)
     bins = bins_for(domain.rows, float(each))
-    _doubt(domain.rows, float(each), bins)
+    blurred = _blurred(domain.rows, float(each), bins)
     found = []
     for pair in asked:
         if progress is not None:
             progress(f"{pair.x} and {pair.y}: curves in {bins} bins, then {score}")
         curves = _curves(room, BinnedSums(pair, bins), each * CURVES)
-        found.append(_judged(room, pair, curves, each * (1 - CURVES), score, sure))
+        judged = _judged(room, pair, curves, each * (1 - CURVES), score)
+        found.append(Direction(pair.x, pair.y, score, *judged, sure, blurred))
     return Directions(tuple(found), Privacy.of(budget, domain, private=room.private), domain.rows)
 
 
@@ -150,30 +154,30 @@ def _curves(room: Room, statistic: BinnedSums, amount: Fraction) -> tuple[Curve,
 
 
 def _judged(
-    room: Room, pair: Scaled, curves: tuple[Curve, Curve], amount: Fraction, score: str, sure: float
-) -> Direction:
-    """Release how much worse one direction fits: by one draw of noise, or by quartiles."""
+    room: Room, pair: Scaled, curves: tuple[Curve, Curve], amount: Fraction, score: str
+) -> tuple[float, float | None]:
+    """Release how much worse one direction fits, with the scale of its noise: by one draw of it, or by quartiles."""
     kind = SCORES[score]
     if kind is None:
         spread = Quartiles(pair, *curves)
         chooses = selection_for(Currency.PURE, amount, spread.sensitivity(room.domain), spread.choices)
-        margin = spread.margin(room.release(spread, chooses).values)
-        return Direction(pair.x, pair.y, score, margin, None, sure)
+        return spread.margin(room.release(spread, chooses).values), None
     statistic = kind(pair, *curves)
     mechanism = DiscreteLaplace(at_least(statistic.sensitivity(room.domain).l1 / amount))
     unit = statistic.unit(room.domain.rows)
     steps = int(room.release(statistic, mechanism).values[0])
-    return Direction(pair.x, pair.y, score, steps * unit, mechanism.scale * unit, sure)
+    return steps * unit, mechanism.scale * unit
 
 
-def _doubt(rows: int, epsilon: float, bins: int) -> None:
-    """Warn if the curves would be mostly noise. Nothing is spent."""
+def _blurred(rows: int, epsilon: float, bins: int) -> bool:
+    """Warn if the curves would be mostly noise, and say so. Nothing is spent."""
     share = 8 * math.sqrt(2) / (epsilon * float(CURVES)) / (rows / bins)
-    if share > 0.5:
-        needed = math.ceil(rows * share / 0.2)
+    if share > BLURRED:
+        needed = math.ceil(rows * share / BLURRED)
         warnings.warn(
             f"with {rows:,} rows and epsilon {epsilon:g} a pair, the curves are mostly noise; "
             f"about {needed:,} rows would do",
             DoubtWarning,
             stacklevel=3,
         )
+    return share > BLURRED

@@ -11,9 +11,13 @@ from discreet._version import __version__
 from discreet.discovery import Privacy
 
 NOT_TRUTH = (
-    "How sure this is, is about the noise alone: it is not the probability that the causal claim is true, which rests "
-    "on there being no common cause and on noise that does not depend on the cause."
+    "How sure this is, is about the margin's noise alone, given the curves: it is not the probability that the causal "
+    "claim is true, which rests on there being no common cause and on noise that does not depend on the cause."
 )
+
+
+ANY = 0.5
+"""Who wants to be no surer than this takes any guess."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Direction:
         Scale of the margin's Laplace noise; None where the score has none.
     wanted
         How sure it must be for a direction to be told.
+    blurred
+        Whether the curves are mostly noise, from public facts: then nothing is told unless any guess is wanted.
     """
 
     x: str
@@ -38,16 +44,18 @@ class Direction:
     margin: float
     scale: float | None
     wanted: float
+    blurred: bool = False
 
     @property
     def sure(self) -> float | None:
-        """The probability that the noise did not turn the sign round, given the noisy margin and nothing else."""
+        """The probability that the margin's noise did not turn it round, given the curves and the noisy margin."""
         return None if self.scale is None else 1 - math.exp(-abs(self.margin) / self.scale) / 2
 
     @property
     def cause(self) -> str | None:
         """The column that causes the other; None if that is too close to call."""
-        if not self.margin or (self.sure is not None and self.sure < self.wanted):
+        unsure = self.blurred or (self.sure is not None and self.sure < self.wanted)
+        if not self.margin or (unsure and self.wanted > ANY):
             return None
         return self.x if self.margin > 0 else self.y
 
@@ -66,6 +74,7 @@ class Direction:
             "margin": self.margin,
             "noise_scale": self.scale,
             "not_flipped": self.sure,
+            "curves_mostly_noise": self.blurred,
             "score": self.score,
         }
 

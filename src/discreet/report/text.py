@@ -11,6 +11,8 @@ from discreet.graph import Graph, Pair
 from discreet.report.words import not_promised, promised, spendings, spent
 
 WIDTH = 96
+MOST = 0.999
+"""A probability above this is said to be so."""
 
 
 def graph_text(graph: Graph, confidence: Mapping[Pair, Confidence] | None = None) -> str:
@@ -60,9 +62,10 @@ def direction_text(found: Directions) -> str:
     right = max(len(pair.effect or pair.y) for pair in found.pairs)
     for pair in found.pairs:
         mark = "───" if pair.cause is None else "──▶"
-        sure = "" if pair.sure is None else f", not turned round by noise with probability {pair.sure:.3f}"
+        share = "" if pair.sure is None else f"over {MOST:g}" if pair.sure > MOST else f"{pair.sure:.3f}"
+        sure = "" if pair.sure is None else f", not turned round by its noise with probability {share}"
         noise = "" if pair.scale is None else f" (noise {pair.scale:.2g})"
-        close = "  too close to call:" if pair.cause is None else " "
+        close = "" if pair.cause is not None else " curves are mostly noise:" if pair.blurred else " too close to call:"
         lines.append(
             f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} "
             f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
