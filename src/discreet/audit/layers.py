@@ -31,7 +31,7 @@ AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 
 EXACT_DOORS = frozenset(
     {"discreet.cli", "discreet.audit.broken.reproduced"}
-    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc")}
+    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction")}
 )
 """Who may ask for answers without privacy."""
 

@@ -40,10 +40,10 @@ class Spread:
     def answered(self, epsilon: float, delta: float) -> float:
         """Return the probability of an answer, exactly. As printed, the logarithm of 0 is none."""
         if not self.printed:
-            return _tail(threshold(epsilon, delta, printed=False) - max(self.steps), epsilon)
+            return laplace_tail(threshold(epsilon, delta, printed=False) - max(self.steps), epsilon)
         if math.isinf(self.log):
             return 0.0
-        first, second = (_tail(threshold(epsilon, delta, printed=True) - steps, epsilon) for steps in self.steps)
+        first, second = (laplace_tail(threshold(epsilon, delta, printed=True) - steps, epsilon) for steps in self.steps)
         return first + second - first * second
 
     def release(self, epsilon: float, delta: float, rng: np.random.Generator) -> float | None:
@@ -114,7 +114,7 @@ def _places(many: int) -> tuple[int, int]:
     return many // 4, 3 * many // 4
 
 
-def _tail(beyond: float, epsilon: float) -> float:
+def laplace_tail(beyond: float, epsilon: float) -> float:
     """Return the probability of Laplace noise of scale 1/epsilon above a number."""
     half = math.exp(-abs(beyond) * epsilon) / 2
     return half if beyond >= 0 else 1 - half
