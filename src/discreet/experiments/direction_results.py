@@ -38,9 +38,9 @@ MANY = 1000
 PROTECTED: dict[How, str] = {
     "none": "no privacy",
     "test-published": "test half, as published",
-    "test": "test half, one draw, proved",
+    "test": "test half, as proved here",
     "training-published": "training half, as published",
-    "training": "training half, one draw, proved",
+    "training": "training half, as proved here",
     "all": "all rows",
 }
 
@@ -165,9 +165,9 @@ def _figure_lines(
 
 STYLES = {
     "training-published": Line("as published", "protects the training half", "#c9a227", "10 5", 2.2),
-    "training": Line("one draw, proved", "protects the training half", "#ccbb44", width=3.4),
+    "training": Line("as proved here", "protects the training half", "#ccbb44", width=3.4),
     "test-published": Line("as published", "protects the test half", "#777777", "10 5", 2.2),
-    "test": Line("one draw, proved", "protects the test half", "#228833", width=3.0),
+    "test": Line("as proved here", "protects the test half", "#228833", width=3.0),
     "all": Line("discreet direction", "protects all rows", "#4477aa", width=2.6),
     "none": Line("exact halves", "no privacy", "#222222", "1.5 4", 1.8),
 }
