@@ -149,6 +149,65 @@ def priv_pc(
         raise click.Abort
 
 
+@experiment.command()
+@click.option(
+    "--pairs",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Cause-effect pairs (CSV: pair, x, y, direction; numbers with blanks between).  [default: only simulated]",
+)
+@click.option("--part", type=click.Choice(["table", "figures", "all"]), default="all", show_default=True)
+@click.option("--number", type=click.IntRange(0), default=200, show_default=True, help="Simulated pairs of each size.")
+@click.option("--rows", default="500,2000", show_default=True, help="Rows of simulated pairs, with commas.")
+@click.option("--epsilons", default="0.1,1,2", show_default=True, help="Budgets of the tables, with commas.")
+@click.option("--runs", type=click.IntRange(1), default=10, show_default=True, help="Random halves of each given pair.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
+def direction(
+    pairs: Path | None,
+    part: Literal["table", "figures", "all"],
+    number: int,
+    rows: str,
+    epsilons: str,
+    runs: int,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Kusner, Sun, Sridharan, Weinberger 2016 again: Table 2, Figures 1 and 2, with halves and with all rows protected.
+
+    Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there. Given
+    pairs are scaled by their own ranges, which is not private.
+    """
+    from discreet.experiments import run_all
+    from discreet.experiments.direction import perform
+    from discreet.experiments.direction_plan import Part, Task, finished, plan
+    from discreet.experiments.direction_results import as_text, simulations, table2, write_all
+    from discreet.experiments.ledger import Ledger
+
+    parts: dict[str, tuple[Part, ...]] = {"table": ("table",), "figures": ("figures",), "all": ("table", "figures")}
+    budgets = _numbers(epsilons)
+    planned = plan(parts[part], number, _whole(rows), budgets, runs, pairs)
+    ledger = Ledger(out / "runs.jsonl")
+    done = finished(ledger)
+    missing: list[Task] = [task for task in planned if task not in done]
+    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
+    interrupted = False
+    try:
+        found = run_all(partial(perform, pairs=pairs), missing, jobs, ordered=False)
+        for record in _watched(found, [task.rows for task in missing]):
+            ledger.append(record)
+    except KeyboardInterrupt:
+        interrupted = True
+        click.echo("\ninterrupted: the same command goes on from here", err=True)
+    results = finished(ledger)
+    if part != "figures":
+        together = [line for line in table2(results, budgets) if not line["rows"]]
+        for line in as_text([*simulations(results, budgets), *together]):
+            click.echo(line)
+    click.echo(f"Written: {', '.join(write_all(out, results, budgets, figures=part != 'table'))}", err=True)
+    if interrupted:
+        raise click.Abort
+
+
 def _watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Record]:
     """Pass records on while a bar on stderr tells how many there are and how long it will take."""
     if not sys.stderr.isatty():

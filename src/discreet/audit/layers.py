@@ -5,7 +5,7 @@ from __future__ import annotations
 DOOR = "discreet"
 """The library's front door, which imports by constant names when one is first used."""
 
-_PUBLISHED = ("kendall", "threshold", "sieve", "distance", "em", "running")
+_PUBLISHED = ("kendall", "threshold", "sieve", "distance", "em", "running", "iqr", "scores", "halves")
 PUBLISHED = frozenset({"discreet.published"} | {f"discreet.published.{name}" for name in _PUBLISHED})
 """Methods as published, which are not private."""
 
@@ -31,7 +31,7 @@ AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 
 EXACT_DOORS = frozenset(
     {"discreet.cli", "discreet.audit.broken.reproduced"}
-    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc")}
+    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction")}
 )
 """Who may ask for answers without privacy."""
 

@@ -1,0 +1,328 @@
+"""Kusner et al. 2016 as published: spreads and their promise, halves and their noise, and both theorems on signs."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dc
+from discreet.errors import SettingError
+from discreet.published.halves import HALVES, LEAST_ROWS, Settings, half_direction, judged
+from discreet.published.iqr import spread, steps_from_zero, steps_out, threshold
+from discreet.published.scores import (
+    PRINTED,
+    SCORES,
+    Residuals,
+    change_by_test_row,
+    change_by_training_row,
+    fitted,
+    moved,
+    score,
+    steps_to_instability,
+)
+from discreet.statistics.hsic import hsic_v
+from discreet.statistics.ridge import stability
+
+EVEN = np.arange(401) * math.exp(0.002) / 200
+CLOSER = np.append(np.delete(EVEN, 400), EVEN[200])
+
+
+def brute_steps(values, inside, choices):
+    """Try all replacements: the fewest that take the spread out of where it is."""
+    m = len(values)
+    for many in range(m + 1):
+        for kept in combinations(range(m), m - many):
+            rest = [values[i] for i in kept]
+            for put in product(choices, repeat=many):
+                ordered = sorted([*rest, *put])
+                if not inside(ordered[3 * m // 4] - ordered[m // 4]):
+                    return many
+    return m
+
+
+@pytest.mark.parametrize("m", [4, 5, 6, 7])
+def test_steps_out_of_a_bin_are_the_fewest(m):
+    rng = np.random.default_rng(m)
+    for _ in range(12):
+        values = np.sort(rng.choice([0.0, 1.0, 2.0, 3.5, 4.25, 7.0, 11.0], m))
+        width = values[3 * m // 4] - values[m // 4]
+        choices = (-100.0, *sorted(set(values.tolist())), 100.0)
+        if width == 0:
+            assert steps_from_zero(values) == brute_steps(values, lambda w: w == 0, choices)
+            continue
+        low, high = width * rng.uniform(0.1, 1.0), width * rng.uniform(1.01, 4.0)
+        expected = brute_steps(values, lambda w, a=low, b=high: a <= w < b, choices)
+        assert steps_out(values, low, high) == expected
+        assert steps_out(values, high, 2 * high) == 0
+
+
+def test_as_printed_one_value_turns_an_answer_into_none():
+    first, second = spread(EVEN, printed=True), spread(CLOSER, printed=True)
+    assert (first.steps, second.steps) == ((1, 79), (1, 0))
+    assert first.log == pytest.approx(0.002)
+    assert second.log == pytest.approx(-0.003, abs=1e-4)
+    answered, silent = 1 - first.answered(0.5, 1e-6), 1 - second.answered(0.5, 1e-6)
+    fail_first = 1 - math.exp(-math.log(1e6) / 2) / 2
+    assert first.answered(0.5, 1e-6) == pytest.approx(1 - fail_first * math.exp(-(78 - math.log(1e6)) / 2) / 2)
+    assert answered < 1e-13
+    assert fail_first * math.exp(-(78 - math.log(1e6)) / 2) / 2 == pytest.approx(5.8e-15, rel=0.01)
+    assert silent == pytest.approx(0.999, abs=1e-3)
+    assert excess(second, first, 3 * 0.5, 0.5, 1e-6) > 0.99
+    assert 1 - second.answered(0.1, 1e-6) == pytest.approx(0.775, abs=1e-3)
+    assert 1 - first.answered(0.1, 1e-6) == pytest.approx(7.1e-4, rel=0.01)
+
+
+def test_as_printed_the_threshold_is_for_another_epsilon():
+    at_the_edge = spread(np.array([0.0, 1.0, 2.0, 3.0]), printed=True)
+    assert at_the_edge.steps[0] == 1
+    assert threshold(0.1, 1e-6, printed=True) == pytest.approx(1 + math.log(1e6))
+    assert 1e-6**0.1 / 2 <= at_the_edge.answered(0.1, 1e-6) <= 1e-6**0.1
+
+
+def excess(first, second, bound, epsilon, delta):
+    """Return by how much the first law exceeds e^bound times the second, over all events, exactly."""
+    p, q, factor = first.answered(epsilon, delta), second.answered(epsilon, delta), math.exp(bound)
+    found = max((1 - p) - factor * (1 - q), 0.0)
+    if math.isinf(first.log) or math.isinf(second.log):
+        return found + max(p - factor * (q if first.log == second.log else 0.0), 0.0)
+    apart = abs(first.log - second.log)
+    if p == 0:
+        return found
+    level = math.log(factor * q / p) / epsilon if q else -math.inf  # of |z - apart| - |z|, z from the first centre
+    if level >= apart:
+        return found
+    if level < -apart:
+        return found + p - factor * q
+    at = (apart - level) / 2
+    below_first = 1 - math.exp(-epsilon * at) / 2 if at >= 0 else math.exp(epsilon * at) / 2
+    below_second = math.exp(epsilon * (at - apart)) / 2
+    return found + p * below_first - factor * q * below_second
+
+
+def test_repaired_the_same_pair_is_close_and_everything_is_defined():
+    first, second = spread(EVEN, printed=False), spread(CLOSER, printed=False)
+    assert max(first.steps) > 50
+    for epsilon in (0.1, 0.5, 2.0):
+        assert excess(first, second, 2 * epsilon, epsilon, 1e-6) <= 1e-6
+        assert excess(second, first, 2 * epsilon, epsilon, 1e-6) <= 1e-6
+    flat = spread(np.repeat([0.0, 1.0, 2.0], [3, 30, 3]), printed=False)
+    assert flat.log == -math.inf
+    assert flat.steps == (6, 6)
+    assert flat.release(50.0, 1e-6, np.random.default_rng(0)) == -math.inf
+    assert spread(np.zeros(9), printed=True).release(50.0, 1e-6, np.random.default_rng(0)) is None
+    assert spread(np.zeros(9), printed=False).steps == (3, 3)
+    with pytest.raises(SettingError, match="at least 4"):
+        spread(np.zeros(3), printed=False)
+
+
+def climbed(m, printed, epsilon, delta, bound, rng, steps):
+    """Look for neighbouring columns whose laws are as far apart as can be."""
+    best, found = None, -1.0
+    for step in range(steps):
+        first = best[0].copy() if best is not None and step % 50 else rng.choice([0, 1, 2, 4, 7, 12, 20], m) / 4.0
+        for place in rng.integers(m, size=rng.integers(1, 3)):
+            first[place] = rng.choice(first) if rng.random() < 0.5 else first[place] * math.exp(rng.normal(0, 0.3))
+        second = first.copy()
+        second[rng.integers(m)] = rng.choice([-50.0, 50.0, float(rng.choice(first)), float(rng.choice(first)) * 1.1])
+        laws = spread(first, printed=printed), spread(second, printed=printed)
+        value = max(excess(*laws, bound, epsilon, delta), excess(*laws[::-1], bound, epsilon, delta))
+        if value > found:
+            best, found = (first, second), value
+    return found
+
+
+@pytest.mark.parametrize(("m", "epsilon", "delta"), [(6, 1.0, 0.1), (17, 1.5, 0.05), (40, 0.7, 0.02), (40, 3.0, 1e-3)])
+def test_repaired_no_climb_finds_more_than_is_promised(m, epsilon, delta):
+    found = climbed(m, False, epsilon, delta, 2 * epsilon, np.random.default_rng(m), 1500)
+    assert 0 <= found <= delta
+    if m == 40:
+        assert climbed(m, True, epsilon, delta, 3 * epsilon, np.random.default_rng(m), 1500) > 2 * delta
+
+
+def test_releases_follow_their_law():
+    law, rng = spread(EVEN[:60], printed=False), np.random.default_rng(2)
+    told = [law.release(1.0, 0.05, rng) for _ in range(20_000)]
+    heard = np.array([value for value in told if value is not None])
+    assert len(heard) / len(told) == pytest.approx(law.answered(1.0, 0.05), abs=0.01)
+    assert np.median(heard) == pytest.approx(law.log, abs=0.05)
+    assert np.abs(heard - law.log).mean() == pytest.approx(1.0, abs=0.05)
+
+
+def simulated(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, rows)
+    return x, 0.8 * x**3 + rng.uniform(-0.1, 0.1, rows)
+
+
+def test_scores_are_what_they_are_called():
+    rng = np.random.default_rng(1)
+    by, left = rng.normal(size=50), rng.normal(size=50)
+    frame = pd.DataFrame({"by": by, "left": left})
+    assert score("kendall", by, left, 0.5) == pytest.approx(abs(frame.corr("kendall").iloc[0, 1]))
+    assert score("spearman", by, left, 0.5) == pytest.approx(abs(frame.corr("spearman").iloc[0, 1]))
+    assert score("root-hsic", by, left, 0.5) == pytest.approx(hsic_v(by, left, 0.5, 0.5) ** 0.5)
+    assert score("hsic", by, left, 0.5) == pytest.approx(hsic_v(by, left, 0.5, 0.5) * (50 / 49) ** 2)
+    assert score("reci", by, np.array([0.5, -3.0]), 0.5) == pytest.approx(0.625)
+    with pytest.raises(SettingError, match="score"):
+        score("best", by, left, 0.5)
+
+
+@pytest.mark.parametrize("name", SCORES[:-1])
+def test_no_test_row_moves_a_score_further_than_is_proved(name):
+    rng = np.random.default_rng(3)
+    m, most = 24, 0.0
+    for _ in range(400):
+        if rng.random() < 0.3:
+            by, left = rng.uniform(-1, 1, m), rng.uniform(-2, 2, m)
+        elif rng.random() < 0.3:
+            by = left = np.repeat([-1.0, 1.0], [m // 3, m - m // 3])
+        else:
+            by, left = np.linspace(-1, 1, m), np.linspace(-1, 1, m) * rng.choice([0, 1]) + rng.normal(0, 1e-6, m)
+        new = by.copy(), left.copy()
+        at = rng.integers(m)
+        new[0][at], new[1][at] = rng.choice([-1, 1, 0.01]), rng.choice([-2, 2, 0.01])
+        most = max(most, abs(score(name, by, left, 0.1) - score(name, *new, 0.1)))
+    assert most <= change_by_test_row(name, m, "proved") * (1 + 1e-9)
+    assert most > 0.3 * change_by_test_row(name, m, "proved")
+    if name in PRINTED:
+        assert change_by_test_row(name, m, "proved") <= change_by_test_row(name, m, "paper")
+
+
+@pytest.mark.parametrize("name", ["hsic", "root-hsic", "reci"])
+def test_no_training_row_moves_a_score_further_than_is_proved(name):
+    rng = np.random.default_rng(4)
+    (x, y), ridge, width = simulated(60, 5), 0.1, 0.5
+    by = moved(30, ridge, "proved")
+    assert by == stability(30, ridge) < moved(30, ridge, "paper")
+    found = fitted(x, y, width, ridge, np.random.default_rng(6))
+    for _ in range(60):
+        places = np.random.default_rng(6).permutation(60)
+        new = x.copy(), y.copy()
+        at = places[rng.integers(30)]
+        new[0][at], new[1][at] = rng.choice([-1, 1]), rng.choice([-1, 1])
+        other = fitted(*new, width, ridge, np.random.default_rng(6))
+        np.testing.assert_array_equal(other.x, found.x)
+        assert np.abs(other.of_y - found.of_y).max() <= by
+        for first, second in zip(found.scores(name, width), other.scores(name, width), strict=True):
+            assert abs(first - second) <= change_by_training_row(name, 30, by, width, "proved")
+    if name == "hsic":
+        assert change_by_training_row(name, 30, by, width, "paper") > 20 * by
+
+
+def test_ranks_stay_for_as_many_training_rows_as_is_said():
+    gap, train, ridge = 0.5, 10_000, 1.0
+    assert steps_to_instability(gap, train, ridge, "proved") == math.ceil(gap / 2 / stability(train, ridge)) - 1 > 400
+    assert steps_to_instability(gap, train, ridge, "paper") == math.floor(train * gap / 16)
+    assert steps_to_instability(0.0, train, ridge, "proved") == 0
+
+
+def table_of(x, y):
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in ("a", "b")}, rows=len(x))
+    return pd.DataFrame({"a": x, "b": y}), domain
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("draws", [1, 2])
+def test_with_little_noise_the_direction_is_that_of_the_exact_scores(name, draws):
+    frame, domain = table_of(*simulated(400))
+    found = half_direction(
+        frame,
+        "a",
+        "b",
+        domain,
+        protects="test half",
+        score=name,
+        epsilon=1e6,
+        sensitivities="proved",
+        draws=draws,
+        seed=4,
+    )
+    assert not found.abstained
+    assert (found.protects, found.epsilon, found.delta) == ("test half", 1e6, 1e-6 if name == "iqr" else 0.0)
+    assert found.reason == HALVES["test half"]
+    assert (found.scores is None) == (draws == 1 and name != "iqr")
+    if name not in ("spearman", "kendall", "iqr"):
+        assert found.cause == "a"
+        assert found.margin > 0
+    assert found == half_direction(
+        frame,
+        "a",
+        "b",
+        domain,
+        protects="test half",
+        score=name,
+        epsilon=1e6,
+        sensitivities="proved",
+        draws=draws,
+        seed=4,
+    )
+
+
+def test_noise_has_the_scale_that_is_said():
+    found, rng = fitted(*simulated(200), 0.5, 1e-3, np.random.default_rng(0)), np.random.default_rng(1)
+    forward, backward = found.scores("hsic", 0.5)
+    for draws, deviation in ((1, math.sqrt(2)), (2, 2.0)):
+        settings = Settings("test half", "hsic", 1.0, sensitivities="proved", draws=draws)
+        margins = [judged(found, ("a", "b"), settings, rng).margin for _ in range(1_000)]
+        assert np.mean(margins) == pytest.approx(backward - forward, abs=0.015)
+        assert np.std(margins) == pytest.approx(deviation * 2 * math.sqrt(6) / 99, rel=0.1)
+    paper = Settings("training half", "hsic", 2.0, ridge=0.5)
+    assert paper.scale(100, 80) == pytest.approx(32 / (0.5 * math.sqrt(math.e)) * 8 / (80 * 0.5**1.5))
+    better = Settings("training half", "hsic", 2.0, ridge=0.5, sensitivities="proved")
+    assert better.scale(100, 80) == pytest.approx((100 / 99) ** 1.5 / (0.5 * math.sqrt(math.e)) * stability(80, 0.5))
+
+
+def test_ranks_for_the_training_half_abstain_unless_gaps_are_wide():
+    frame, domain = table_of(*simulated(200))
+    settings = {"protects": "training half", "score": "kendall", "epsilon": 1.0, "seed": 0}
+    found = half_direction(frame, "a", "b", domain, **settings)
+    assert found.abstained
+    assert (found.cause, found.margin, found.delta) == (None, None, 1e-6)
+    apart = np.linspace(-1, 1, 10)
+    wide = Residuals(apart, apart, apart, -np.abs(apart - 0.01), 10**8)
+    told = judged(wide, ("a", "b"), Settings("training half", "kendall", 1.0, ridge=1.0), np.random.default_rng(0))
+    assert not told.abstained
+    assert told.cause == "a"
+
+
+def test_spreads_abstain_and_say_that_they_are_broken_as_printed():
+    frame, domain = table_of(*simulated(200))
+    settings = {"protects": "test half", "score": "iqr", "seed": 0}
+    found = half_direction(frame, "a", "b", domain, epsilon=0.01, sensitivities="proved", **settings)
+    assert found.abstained
+    assert found.cause is None
+    assert "does not keep its promise" in half_direction(frame, "a", "b", domain, epsilon=9e3, **settings).reason
+
+
+@pytest.mark.parametrize(
+    ("match", "settings"),
+    [
+        ("protects", {"protects": "all"}),
+        ("score", {"score": "best"}),
+        ("spreads", {"score": "iqr", "protects": "training half"}),
+        ("epsilon", {"epsilon": 0.0}),
+        ("delta", {"delta": 1.0}),
+        ("sensitivities", {"sensitivities": "best"}),
+        ("proved ones", {"score": "reci"}),
+        ("proved ones", {"score": "root-hsic", "protects": "training half"}),
+        ("draws", {"draws": 3}),
+        ("ridge", {"ridge": 0.0}),
+        ("width", {"width": 0.0}),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(match, settings):
+    frame, domain = table_of(*simulated(40))
+    with pytest.raises(SettingError, match=match):
+        half_direction(
+            frame, "a", "b", domain, **{"protects": "test half", "score": "kendall", "epsilon": 1.0, **settings}
+        )
+
+
+def test_few_rows_are_refused():
+    frame, domain = table_of(*simulated(LEAST_ROWS - 1))
+    with pytest.raises(SettingError, match="rows"):
+        half_direction(frame, "a", "b", domain, protects="test half", score="kendall", epsilon=1.0)
