@@ -294,3 +294,24 @@ def test_from_the_command_line(tmp_path):
     for wrong in (["--epsilon", "0"], ["--epsilon", "1", "--sure", "2"], ["--epsilon", "1", "--score", "x"], []):
         assert CliRunner().invoke(main, [*base, *wrong]).exit_code == 2
     assert CliRunner().invoke(main, [*base[:3], *base[4:], "--epsilon", "1"]).exit_code == 2
+
+
+def test_one_half_only_takes_a_word_and_is_stamped(tmp_path):
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1, 1, 400)
+    pd.DataFrame({"a": x, "b": x**3}).to_csv(tmp_path / "rows.csv", index=False)
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in "ab"}, rows=400)
+    (tmp_path / "domain.yaml").write_text(domain.to_yaml(), encoding="utf-8")
+    base = ["direction", str(tmp_path / "rows.csv"), "a", "b", "--domain", str(tmp_path / "domain.yaml")]
+    base += ["--epsilon", "1", "--json"]
+    for wrong in (["--protects", "test-half"], ["--not-private"]):
+        assert CliRunner().invoke(main, [*base, *wrong]).exit_code == 2
+    for protects, score in (("test-half", "reci"), ("test-half", "hsic"), ("training-half", "kendall")):
+        asked = [*base, "--protects", protects, "--score", score, "--not-private", "--out", str(tmp_path / "half.json")]
+        result = CliRunner().invoke(main, asked)
+        assert result.exit_code == 0, result.stderr
+        data = json.loads(result.stdout)
+        assert data["privacy"]["private"] is False
+        assert data["privacy"]["epsilon"] is None
+        assert "NOT PRIVATE" in data["privacy"]["warning"]
+        assert "NOT PRIVATE" in result.stderr

@@ -19,6 +19,14 @@ import click
     show_default=True,
     help="What is compared between both directions.",
 )
+@click.option(
+    "--protects",
+    type=click.Choice(["everything", "test-half", "training-half"]),
+    default="everything",
+    show_default=True,
+    help="Which rows are protected. One half only, as in the paper, takes --not-private.",
+)
+@click.option("--not-private", is_flag=True, help="Allow what protects one half of the rows only. Do not publish.")
 @click.option("--sure", type=float, default=0.9, show_default=True, help="Below this, it is too close to call.")
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -28,6 +36,8 @@ def direction(
     domain_file: str,
     epsilon: float,
     score: str,
+    protects: str,
+    not_private: bool,
     sure: float,
     out: Path | None,
     as_json: bool,
@@ -49,6 +59,15 @@ def direction(
         raise SettingError("columns: two for each pair, one after the other")
     pairs = list(zip(columns[::2], columns[1::2], strict=True))
     domain = Domain.from_yaml(Path(domain_file))
+    if (protects != "everything") != not_private:
+        raise SettingError("protects: test-half and training-half go with --not-private, and nothing else does")
+    if not_private:
+        from discreet.cli_not_private import direction_of_half
+
+        found_half = direction_of_half(data, pairs, domain, protects, score, epsilon, as_json=as_json)
+        if out is not None:
+            click.echo(f"\nWritten: {write_whole(out, found_half)}", err=True)
+        return
     found = run(data, *pairs, domain=domain, epsilon=epsilon, score=score, sure=sure, progress=_progress())
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
     if not as_json:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -199,3 +199,37 @@ def _write(graph: Graph, text: str, request: Request, folder: Path) -> list[Path
         picture = graph_svg(graph, stamp=request.stamp)
     texts = (text, picture, f"# {request.warning}\n{to_gml(graph)}")
     return [write_whole(folder / name, content) for name, content in zip(EXACT_FILES, texts, strict=True)]
+
+
+def direction_of_half(
+    data: str,
+    pairs: Sequence[tuple[str, str]],
+    domain: Domain,
+    protects: str,
+    score: str,
+    epsilon: float,
+    *,
+    as_json: bool,
+) -> str:
+    """Say which of two columns causes the other as published, which protects one half of the rows; return JSON."""
+    from discreet.published.halves import half_direction
+
+    half: Literal["test half", "training half"] = "test half" if protects == "test-half" else "training half"
+    source: Literal["paper", "proved"] = "proved" if score in ("reci", "root-hsic") else "paper"
+    found = [
+        half_direction(data, x, y, domain, protects=half, score=score, epsilon=epsilon, sensitivities=source)
+        for x, y in pairs
+    ]
+    warning = f"NOT PRIVATE: {found[0].reason}"
+    click.echo(warning, err=True)
+    lines = [
+        {"x": x, "y": y, "cause": one.cause, "margin": one.margin, "abstained": one.abstained, "score": score}
+        for (x, y), one in zip(pairs, found, strict=True)
+    ]
+    private = {"private": False, "epsilon": None, "delta": None, "protects": half, "warning": warning}
+    promised = {"epsilon": epsilon * len(pairs), "delta": found[0].delta * len(pairs), "to": half}
+    result = {"schema": 1, "method": "direction as published", "pairs": lines, "privacy": private}
+    text = json.dumps({**result, "promised": promised, "rows": domain.rows, "version": __version__}, ensure_ascii=False)
+    shown = [f"  {line['cause'] or 'no direction told'}: the cause, of {line['x']} and {line['y']}" for line in lines]
+    click.echo(text if as_json else "\n".join(shown))
+    return text
