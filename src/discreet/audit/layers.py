@@ -30,7 +30,7 @@ AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 """What follows a release: these modules, and all whose names begin like theirs."""
 
 EXACT_DOORS = frozenset(
-    {"discreet.cli", "discreet.audit.broken.reproduced"}
+    {"discreet.cli", "discreet.cli_direction", "discreet.audit.broken.reproduced"}
     | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction")}
 )
 """Who may ask for answers without privacy."""
