@@ -24,7 +24,9 @@ KEPT_FOR = [
     ("only mechanisms ask for noise", {f"discreet.mechanisms.{name}" for name in ("additive", "selection", "sparse")}),
     (
         "exact answers are reached through one door",
-        {"discreet.cli", *(f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction"))} | EXACT,
+        {"discreet.cli", "discreet.cli_direction"}
+        | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction")}
+        | EXACT,
     ),
 ]
 
