@@ -31,9 +31,10 @@ def change(first: IntArray, second: IntArray, declared: Sensitivity) -> Sensitiv
     if first.dtype.kind not in "iu" or second.dtype.kind not in "iu":
         raise SettingError("the statistic's values are not whole numbers")
     moved = [abs(a - b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-    squares = declared.squares or (Fraction(1),) * len(moved)
-    scaled = [m * m / square for m, square in zip(moved, squares, strict=True) if m]
     largest = None if declared.largest is None else Fraction(max(moved, default=0))
+    if declared.squares is None:
+        return Sensitivity(Fraction(sum(moved)), Fraction(sum(m * m for m in moved)), largest)
+    scaled = [m * m / square for m, square in zip(moved, declared.squares, strict=True) if m]
     l1 = sum((Fraction(math.sqrt(square)) for square in scaled), start=Fraction(0))
     return Sensitivity(l1, sum(scaled, start=Fraction(0)), largest, declared.squares)
 
