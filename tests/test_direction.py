@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import warnings
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -157,8 +159,15 @@ def test_what_is_said_comes_from_the_noisy_margin_and_the_public_scale():
     assert (found.cause, found.effect) == ("y", "x")
     assert Direction("x", "y", "reci", -0.01, 0.01, 0.9).cause is None
     assert Direction("x", "y", "reci", 0.0, 0.01, 0.5).cause is None
-    assert Direction("x", "y", "iqr", 0.3, None, 0.9).cause == "x"
+    assert Direction("x", "y", "iqr", 0.3, None, 0.5).cause == "x"
     assert Direction("x", "y", "iqr", 0.3, None, 0.9).sure is None
+    assert Direction("x", "y", "iqr", 0.3, None, 0.9).doubt == "this score cannot say how sure it is"
+    clear = Direction("x", "y", "reci", 1.0, 0.01, 0.9)
+    assert clear.doubt is None
+    for doubtful in (replace(clear, blurred=True), replace(clear, flat=True), replace(clear, margin=0.001)):
+        assert doubtful.cause is None
+        assert doubtful.doubt in ("the curves are mostly noise", "the curves hardly rise or fall", "too close to call")
+        assert replace(doubtful, wanted=0.5).cause == "x"
 
 
 def test_the_stated_probability_is_right_on_average():
@@ -179,6 +188,42 @@ def test_constant_and_equal_columns_are_defined_and_cost_what_they_should():
                 found, room = judged(x, y, epsilon=4.0, score=score)
             assert math.isfinite(found.pairs[0].margin)
             assert room.budget.spent <= 4
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 1 / 3])
+@pytest.mark.parametrize("number", [1, 3, 5, 6, 7])
+@pytest.mark.parametrize("score", ["reci", "iqr"])
+def test_the_budget_covers_any_number_of_pairs(number, epsilon, score):
+    names = [f"c{i}" for i in range(number + 1)]
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in names}, rows=50)
+    table = MemoryTable({c: np.zeros(50, dtype=np.uint16) for c in names}, dict.fromkeys(names, 65_534))
+    room = dc.Room(table, domain, dc.Budget(epsilon=epsilon, delta=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtWarning)
+        found = direction_in(room, *itertools.pairwise(names), score=score)
+    assert len(found.pairs) == number
+    assert 0.999 * epsilon < room.budget.spent <= room.budget.limit
+
+
+def test_columns_that_do_not_depend_on_each_other_have_no_direction():
+    rng = np.random.default_rng(6)
+    told = []
+    for _ in range(20):
+        found, _ = judged(rng.uniform(-1, 1, 5_000), 0.1 * rng.uniform(-1, 1, 5_000))
+        told.append(found.pairs[0].cause)
+        assert found.pairs[0].doubt == "the curves hardly rise or fall" or told[-1] is not None
+    assert told.count(None) >= 18
+    x = rng.uniform(-1, 1, 5_000)
+    assert judged(x, x**3)[0].pairs[0].cause == "a"
+
+
+def test_bins_are_for_tables_and_do_not_count():
+    rng = np.random.default_rng(8)
+    x = rng.uniform(-1, 1, 3_000)
+    frame = pd.DataFrame({"a": x, "b": np.tanh(2 * x) * 0.8 + rng.uniform(-0.1, 0.1, 3_000)})
+    for column in (dc.Numeric(bounds=(-1.0, 1.0), bins=3), dc.Numeric(bounds=(-1.0, 1.0), bins=4, at="quantiles")):
+        domain = dc.Domain({"a": column, "b": column}, rows=3_000)
+        assert dc.direction(frame, ("a", "b"), domain=domain, epsilon=5.0).pairs[0].cause == "a"
 
 
 def test_several_pairs_share_one_budget(tmp_path):
@@ -218,6 +263,10 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_read():
     refused("twice", ("a", "b"), ("b", "a"))
     refused("score", ("a", "b"), score="best")
     refused("sure", ("a", "b"), sure=1.0)
+    refused("sure", ("a", "b"), sure="0.9")
+    refused("score", ("a", "b"), score=["reci"])
+    for odd in ("ab", ("a",), ("a", "b", "c"), None, ("a", 1)):
+        refused("two names", odd)
     refused("rows", ("a", "b"), domain=domain.with_rows(9))
     refused("epsilon", ("a", "b"), epsilon=0.0)
     refused("rows", ("a", "b"), domain=domain.with_rows(1 << 25), score="hsic")
@@ -291,6 +340,10 @@ def test_from_the_command_line(tmp_path):
     shown = CliRunner().invoke(main, [*base, "--epsilon", "2", "--score", "iqr"])
     assert "dose" in shown.stdout
     assert "not the probability that the causal claim is true" in " ".join(shown.stderr.split())
+    for place in (tmp_path, tmp_path / "nowhere" / "x.json"):
+        missing = CliRunner().invoke(main, [*base, "--epsilon", "2", "--out", str(place)])
+        assert missing.exit_code == 1
+        assert not missing.stdout
     for wrong in (["--epsilon", "0"], ["--epsilon", "1", "--sure", "2"], ["--epsilon", "1", "--score", "x"], []):
         assert CliRunner().invoke(main, [*base, *wrong]).exit_code == 2
     assert CliRunner().invoke(main, [*base[:3], *base[4:], "--epsilon", "1"]).exit_code == 2
@@ -306,6 +359,10 @@ def test_one_half_only_takes_a_word_and_is_stamped(tmp_path):
     base += ["--epsilon", "1", "--json"]
     for wrong in (["--protects", "test-half"], ["--not-private"]):
         assert CliRunner().invoke(main, [*base, *wrong]).exit_code == 2
+    several = [*base[:4], "b", "a", *base[4:], "--protects", "test-half", "--not-private"]
+    assert "one pair at a time" in CliRunner().invoke(main, several).stderr
+    shown = CliRunner().invoke(main, [*base[:-1], "--protects", "test-half", "--not-private"])
+    assert shown.stdout.startswith("NOT PRIVATE")
     for protects, score in (("test-half", "reci"), ("test-half", "hsic"), ("training-half", "kendall")):
         asked = [*base, "--protects", protects, "--score", score, "--not-private", "--out", str(tmp_path / "half.json")]
         result = CliRunner().invoke(main, asked)

@@ -52,9 +52,11 @@ def direction(
     from discreet.directing import direction as run
     from discreet.domain import Domain
     from discreet.errors import SettingError
-    from discreet.report import write_whole
+    from discreet.report import check_file, write_whole
     from discreet.report.text import direction_statement, direction_text
 
+    if out is not None:
+        check_file(out)
     if len(columns) % 2:
         raise SettingError("columns: two for each pair, one after the other")
     pairs = list(zip(columns[::2], columns[1::2], strict=True))

@@ -214,6 +214,8 @@ def direction_of_half(
     """Say which of two columns causes the other as published, which protects one half of the rows; return JSON."""
     from discreet.published.halves import half_direction
 
+    if len(pairs) > 1:
+        raise SettingError("columns: one pair at a time; halves are drawn anew for each, and a row may be in several")
     half: Literal["test half", "training half"] = "test half" if protects == "test-half" else "training half"
     source: Literal["paper", "proved"] = "proved" if score in ("reci", "root-hsic") else "paper"
     found = [
@@ -227,9 +229,10 @@ def direction_of_half(
         for (x, y), one in zip(pairs, found, strict=True)
     ]
     private = {"private": False, "epsilon": None, "delta": None, "protects": half, "warning": warning}
-    promised = {"epsilon": epsilon * len(pairs), "delta": found[0].delta * len(pairs), "to": half}
+    promised = {"epsilon": epsilon, "delta": found[0].delta, "to": half, "holds": score != "iqr"}
     result = {"schema": 1, "method": "direction as published", "pairs": lines, "privacy": private}
     text = json.dumps({**result, "promised": promised, "rows": domain.rows, "version": __version__}, ensure_ascii=False)
-    shown = [f"  {line['cause'] or 'no direction told'}: the cause, of {line['x']} and {line['y']}" for line in lines]
-    click.echo(text if as_json else "\n".join(shown))
+    told = ["no direction is told" if one.cause is None else f"{one.cause} is the cause" for one in found]
+    shown = [f"  {x} and {y}: {words}" for (x, y), words in zip(pairs, told, strict=True)]
+    click.echo(text if as_json else "\n".join([warning, "", *shown]))
     return text

@@ -6,21 +6,23 @@ import math
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
+from numbers import Real
 
 from discreet.discovery import Privacy
-from discreet.domain import Domain
+from discreet.domain import Column, Domain, Numeric
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.found import Direction, Directions
 from discreet.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.mechanisms.scales import at_least
 from discreet.mechanisms.selection import selection_for
 from discreet.privacy.accounting import Currency, check_guarantee
-from discreet.privacy.budget import Budget
+from discreet.privacy.budget import GRAINS, Budget
 from discreet.room import Room
 from discreet.search.pc import Progress
-from discreet.statistics.curves import BinnedSums, Curve, Scaled
+from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.direction import (
     HSIC,
+    MAX_ROWS,
     Difference,
     FeatureHSIC,
     KendallResiduals,
@@ -77,7 +79,8 @@ def direction(
         ``"reci"`` compares squared errors; ``"kendall"``, ``"spearman"``, ``"root-hsic"``, ``"hsic"`` and
         ``"hsic-features"`` how residuals depend on the cause; ``"iqr"`` how wide columns and residuals are.
     sure
-        A direction is told only if the noise did not turn it round with at least this probability.
+        A direction is told only if the margin's noise did not turn it round with at least this probability, and the
+        curves are more than noise; 0.5 takes any guess. ``"iqr"`` has no such probability.
     progress
         Called with a line of words at each step.
 
@@ -90,6 +93,9 @@ def direction(
     InputError
         If something handed in does not fit. Nothing was spent.
     """
+    domain = Domain(
+        {name: _without_bins(column) for name, column in domain.columns.items()}, rows=domain.rows, unit=domain.unit
+    )
     asked = check_pairs(pairs, domain, score, sure)
     check_guarantee(epsilon, 0.0, domain.rows)
     names = dict.fromkeys(name for pair in asked for name in (pair.x, pair.y))
@@ -100,23 +106,29 @@ def direction(
     return direction_in(room, *pairs, score=score, sure=sure, progress=progress)
 
 
+def _without_bins(column: Column) -> Column:
+    """Return a numeric column between its bounds: bins are for tables."""
+    if isinstance(column, Numeric) and column.missing is None and column.other is None:
+        return Numeric(bounds=column.bounds)
+    return column
+
+
 def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, sure: float) -> list[Scaled]:
     """Refuse what cannot be asked. Nothing is spent."""
-    if score not in SCORES:
+    if not isinstance(score, str) or score not in SCORES:
         raise SettingError(f"score: one of {', '.join(SCORES)}")
-    if not 0.5 <= sure < 1:
+    if not isinstance(sure, Real) or not 0.5 <= sure < 1:
         raise SettingError("sure: a probability from 0.5, below 1")
     if not pairs:
         raise SettingError("direction: name two columns")
-    if domain.rows < LEAST_ROWS:
-        raise SettingError(f"rows: a direction takes at least {LEAST_ROWS}")
+    for pair in pairs:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or list(map(type, pair)) != [str, str]:
+            raise SettingError("direction: two names for each pair, as in direction(data, ('dose', 'reply'), ...)")
+    if not LEAST_ROWS <= domain.rows <= MAX_ROWS:
+        raise SettingError(f"rows: a direction takes from {LEAST_ROWS} to {MAX_ROWS:,}")
     if len({frozenset(pair) for pair in pairs}) != len(pairs):
         raise SettingError("direction: the same two columns are asked about twice")
-    found = [Scaled.of(x, y, domain) for x, y in pairs]
-    kind = SCORES[score]
-    if kind is not None and domain.rows > kind.max_rows:
-        raise SettingError(f"score: {score} takes at most {kind.max_rows:,} rows; reci and hsic-features take more")
-    return found
+    return [Scaled.of(x, y, domain) for x, y in pairs]
 
 
 def direction_in(
@@ -129,16 +141,17 @@ def direction_in(
         raise SettingError("budget: a direction is paid in pure epsilon; make the budget with delta 0")
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
-    each = budget.left / len(asked)
+    each = Fraction(2 * math.floor(budget.left * GRAINS / (2 * len(asked))), GRAINS)  # halves lie on the budget's grid
     bins = bins_for(domain.rows, float(each))
     blurred = _blurred(domain.rows, float(each), bins)
     found = []
     for pair in asked:
         if progress is not None:
             progress(f"{pair.x} and {pair.y}: curves in {bins} bins, then {score}")
-        curves = _curves(room, BinnedSums(pair, bins), each * CURVES)
+        curves, clear = _curves(room, BinnedSums(pair, bins), each * CURVES)
         judged = _judged(room, pair, curves, each * (1 - CURVES), score)
-        found.append(Direction(pair.x, pair.y, score, *judged, sure, blurred))
+        shown = tuple(tuple(round(height / UNIT, 6) for height in curve.heights) for curve in curves)
+        found.append(Direction(pair.x, pair.y, score, *judged, sure, blurred, not clear, (shown[0], shown[1])))
     return Directions(tuple(found), Privacy.of(budget, domain, private=room.private), domain.rows)
 
 
@@ -147,10 +160,11 @@ def bins_for(rows: int, epsilon: float) -> int:
     return min(MOST, max(FEWEST, math.floor(math.cbrt(rows * epsilon) / 2)))
 
 
-def _curves(room: Room, statistic: BinnedSums, amount: Fraction) -> tuple[Curve, Curve]:
+def _curves(room: Room, statistic: BinnedSums, amount: Fraction) -> tuple[tuple[Curve, Curve], bool]:
+    """Release both curves, and say whether they rise or fall at all."""
     mechanism = additive_for(Currency.PURE, amount, statistic.sensitivity(room.domain))
-    released = room.release(statistic, mechanism)
-    return statistic.curves(released.values, math.sqrt(mechanism.variance))
+    released, noise = room.release(statistic, mechanism).values, math.sqrt(mechanism.variance)
+    return statistic.curves(released, noise), statistic.clear(released, noise)
 
 
 def _judged(

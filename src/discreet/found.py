@@ -11,8 +11,9 @@ from discreet._version import __version__
 from discreet.discovery import Privacy
 
 NOT_TRUTH = (
-    "How sure this is, is about the margin's noise alone, given the curves: it is not the probability that the causal "
-    "claim is true, which rests on there being no common cause and on noise that does not depend on the cause."
+    "How sure this is, is about the margin's noise alone, given the curves, which are blurred too. It is not the "
+    "probability that the causal claim is true: that rests on columns that depend on each other, on bounds that fit "
+    "them, on there being no common cause, and on noise that does not depend on the cause."
 )
 
 
@@ -36,6 +37,10 @@ class Direction:
         How sure it must be for a direction to be told.
     blurred
         Whether the curves are mostly noise, from public facts: then nothing is told unless any guess is wanted.
+    flat
+        Whether the released curves hardly rise or fall, so that the columns may not depend on each other: likewise.
+    curves
+        The released curves, of y over x and of x over y, on a scale from -1 to 1.
     """
 
     x: str
@@ -45,19 +50,35 @@ class Direction:
     scale: float | None
     wanted: float
     blurred: bool = False
+    flat: bool = False
+    curves: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
 
     @property
     def sure(self) -> float | None:
-        """The probability that the margin's noise did not turn it round, given the curves and the noisy margin."""
+        """The probability that the margin's noise did not turn it round, given the curves and the noisy margin.
+
+        That is, if beforehand any margin was as likely as any other. None where the score's noise has no simple law.
+        """
         return None if self.scale is None else 1 - math.exp(-abs(self.margin) / self.scale) / 2
 
     @property
     def cause(self) -> str | None:
         """The column that causes the other; None if that is too close to call."""
-        unsure = self.blurred or (self.sure is not None and self.sure < self.wanted)
+        unsure = self.blurred or self.flat or self.sure is None or self.sure < self.wanted
         if not self.margin or (unsure and self.wanted > ANY):
             return None
         return self.x if self.margin > 0 else self.y
+
+    @property
+    def doubt(self) -> str | None:
+        """Why no direction is told; None if one is."""
+        if self.cause is not None:
+            return None
+        if self.blurred:
+            return "the curves are mostly noise"
+        if self.flat:
+            return "the curves hardly rise or fall"
+        return "too close to call" if self.sure is not None else "this score cannot say how sure it is"
 
     @property
     def effect(self) -> str | None:
@@ -74,8 +95,10 @@ class Direction:
             "margin": self.margin,
             "noise_scale": self.scale,
             "not_flipped": self.sure,
-            "curves_mostly_noise": self.blurred,
+            "sure_wanted": self.wanted,
+            "doubt": self.doubt,
             "score": self.score,
+            "curves": {"y_over_x": list(self.curves[0]), "x_over_y": list(self.curves[1])},
         }
 
 

@@ -65,12 +65,12 @@ def direction_text(found: Directions) -> str:
         share = "" if pair.sure is None else f"over {MOST:g}" if pair.sure > MOST else f"{pair.sure:.3f}"
         sure = "" if pair.sure is None else f", not turned round by its noise with probability {share}"
         noise = "" if pair.scale is None else f" (noise {pair.scale:.2g})"
-        close = "" if pair.cause is not None else " curves are mostly noise:" if pair.blurred else " too close to call:"
+        close = "" if pair.doubt is None else f" {pair.doubt}:"
         lines.append(
             f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} "
             f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", _fold(NOT_TRUTH, "")])
 
 
 def direction_statement(found: Directions) -> str:

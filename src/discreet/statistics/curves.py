@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.arrays import FloatArray, IntArray
-from discreet.domain import Domain
+from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity
 from discreet.tables import Table
@@ -21,6 +21,9 @@ UNIT = 1 << 15
 """The ends of the scale."""
 
 MAX_BINS = 64
+
+RISES = 3.0
+"""A curve that varies so many times further than noise and chance would make it is one."""
 
 
 def on_scale(codes: IntArray, levels: int) -> IntArray:
@@ -66,7 +69,11 @@ def check_ordered(names: Sequence[str], domain: Domain) -> None:
         if not column.ordered:
             raise SettingError(f"column {name!r}: its categories have no order; declare `ordered: true`, or bounds")
         if column.missing is not None or column.other is not None:
-            raise SettingError(f"column {name!r}: missing and other values have no place on a scale; leave them out")
+            raise SettingError(
+                f"column {name!r}: missing and other values have no place on a scale; leave such rows out of the table"
+            )
+        if isinstance(column, Numeric) and column.bins is not None:
+            raise SettingError(f"column {name!r}: a direction takes numbers between bounds; declare it without bins")
         if column.size < 2:
             raise SettingError(f"column {name!r}: a single value has no direction")
 
@@ -121,6 +128,25 @@ class BinnedSums:
         """Return the curve of y over x, and that of x over y, from a blurred vector and the noise's deviation."""
         forward, backward = vector.reshape(2, 2, self.bins)
         return _curve(forward, noise), _curve(backward, noise)
+
+    def clear(self, vector: IntArray, noise: float) -> bool:
+        """Whether one of both curves rises or falls further than the noise and chance would make it."""
+        return any(_rises(part, noise) for part in vector.reshape(2, 2, self.bins))
+
+
+def _rises(part: IntArray, noise: float) -> bool:
+    """Compare how far the means of well-filled bins vary with how far they would if nothing depended."""
+    rows, blur = part[0] / UNIT, noise / UNIT
+    filled = rows > 3 * blur
+    if filled.sum() < 2:
+        return False
+    weights = rows[filled] / rows[filled].sum()
+    means = np.clip(part[1][filled] / UNIT / rows[filled], -1, 1)
+    middle = float(weights @ means)
+    varied = float(weights @ (means - middle) ** 2)
+    blurred = (blur / rows[filled]) ** 2 * (1 + means**2)
+    by_chance = (1 - middle**2) / rows[filled]  # no column from -1 to 1 with this mean varies more
+    return varied > RISES * float(weights @ (blurred + by_chance))
 
 
 @dataclass(frozen=True)
