@@ -62,8 +62,9 @@ def explanation(promise: Promise, rows: int | None = None, like: Alike | None = 
 def _for_whom(promise: Promise) -> str:
     return (
         "Numbers are for the usual method, `marginals`, whose noise is Gaussian and keeps more than epsilon and delta "
-        "say. Methods that ask (`em-pc`, `svt-pc` and the like) keep epsilon and delta, and nothing beyond: for them the "
-        f"last column of the first table holds, a best guess between two rows is right in at most {_percent(promise.guess_by_definition)} of "
+        "say. Methods that ask (`em-pc`, `svt-pc` and the like) keep epsilon and delta, and nothing beyond: for them "
+        "the last column of the first table holds, a best guess between two rows is right in at most "
+        f"{_percent(promise.guess_by_definition)} of "
         "cases; the table of beliefs, the epsilons for several rows and the guesses for rows alike are not for them."
     )
 
