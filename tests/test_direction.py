@@ -20,8 +20,8 @@ from discreet.audit.neighbours import climb, every, hand_made, random_pairs
 from discreet.audit.subjects import objective
 from discreet.cli import main
 from discreet.directing import SCORES, bins_for, check_pairs, direction_in
+from discreet.directions import NOT_TRUTH, Direction
 from discreet.errors import DoubtWarning, InputError, SettingError
-from discreet.found import NOT_TRUTH, Direction
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, on_scale
 from discreet.statistics.direction import RootHSIC, SquaredErrors
 from discreet.statistics.spreads import PLACES, Quartiles

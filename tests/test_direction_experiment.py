@@ -28,7 +28,7 @@ from discreet.experiments.direction_plan import (
     simulated,
 )
 from discreet.experiments.direction_results import IDS, PUBLISHED, published, table2
-from discreet.experiments.ledger import Ledger
+from discreet.experiments.kept import KeptRuns
 from discreet.published import scores
 from discreet.published.halves import Settings, half_direction, judged
 from discreet.statistics.curves import UNIT, Scaled
@@ -177,12 +177,12 @@ def test_a_tiny_run_writes_everything_and_does_nothing_twice(tmp_path):
 def test_what_was_cut_off_is_done_again_by_two_processes(tmp_path):
     options = ["--number", "2", "--rows", "40", "--part", "table", "--epsilons", "1", "--jobs"]
     run(tmp_path, *options, "1")
-    ledger = tmp_path / "runs.jsonl"
-    ledger.write_text(ledger.read_text()[:-30] + '\n{"task": {"width": 3}}\n')
+    kept = tmp_path / "runs.jsonl"
+    kept.write_text(kept.read_text()[:-30] + '\n{"task": {"width": 3}}\n')
     assert run(tmp_path, *options, "2").exit_code == 0
-    assert len(finished(Ledger(ledger))) == 4
+    assert len(finished(KeptRuns(kept))) == 4
     assert not (tmp_path / "figure1.csv").exists()
-    assert table2(finished(Ledger(ledger)), [1.0]) == []
+    assert table2(finished(KeptRuns(kept)), [1.0]) == []
 
 
 def test_the_published_numbers_are_the_papers():

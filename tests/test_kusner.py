@@ -229,18 +229,8 @@ def table_of(x, y):
 @pytest.mark.parametrize("draws", [1, 2])
 def test_with_little_noise_the_direction_is_that_of_the_exact_scores(name, draws):
     frame, domain = table_of(*simulated(400))
-    found = half_direction(
-        frame,
-        "a",
-        "b",
-        domain,
-        protects="test half",
-        score=name,
-        epsilon=1e6,
-        sensitivities="proved",
-        draws=draws,
-        seed=4,
-    )
+    settings = {"protects": "test half", "score": name, "epsilon": 1e6, "sensitivities": "proved", "draws": draws}
+    found = half_direction(frame, "a", "b", domain, **settings, seed=4)
     assert not found.abstained
     assert (found.protects, found.epsilon, found.delta) == ("test half", 1e6, 1e-6 if name == "iqr" else 0.0)
     assert found.reason == HALVES["test half"]
@@ -248,18 +238,7 @@ def test_with_little_noise_the_direction_is_that_of_the_exact_scores(name, draws
     if name not in ("spearman", "kendall", "iqr"):
         assert found.cause == "a"
         assert found.margin > 0
-    assert found == half_direction(
-        frame,
-        "a",
-        "b",
-        domain,
-        protects="test half",
-        score=name,
-        epsilon=1e6,
-        sensitivities="proved",
-        draws=draws,
-        seed=4,
-    )
+    assert found == half_direction(frame, "a", "b", domain, **settings, seed=4)
 
 
 def test_noise_has_the_scale_that_is_said():

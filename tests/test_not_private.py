@@ -306,6 +306,16 @@ REFUSED = {
     "a search for scores": (["--method", "greedy-bic", "--not-private", "--search", "greedy"], "search"),
     "a level that is none": (["--method", "pc", "--not-private", "--alpha", "2"], "alpha"),
     "an order below 0": (["--method", "pc", "--not-private", "--max-order", "-1"], "max-order"),
+    "no flag, published": (["--method", "svt-pc-published"], "--not-private"),
+    "no flag, but a budget, published": (["--method", "priv-pc-published", "--epsilon", "1"], "--not-private"),
+    "epsilon, published": (["--method", "em-pc-published", "--not-private", "--epsilon", "1"], "epsilon"),
+    "delta, published": (["--method", "em-pc-published", "--not-private", "--delta", "0.1"], "delta"),
+    "a test": (["--method", "svt-pc-published", "--not-private", "--test", "kendall"], "test"),
+    "a search": (["--method", "svt-pc-published", "--not-private", "--search", "pc"], "search"),
+    "a sample without a sieve": (["--method", "svt-pc-published", "--not-private", "--sample", "0.5"], "sample"),
+    "a round of nothing": (["--method", "priv-pc-published", "--not-private", "--round-epsilon", "0"], "round-epsilon"),
+    "a round for exact tests": (["--method", "pc", "--not-private", "--round-epsilon", "1"], "round-epsilon"),
+    "a sample for exact tests": (["--method", "greedy-bic", "--not-private", "--sample", "1"], "sample"),
 }
 
 

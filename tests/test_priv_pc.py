@@ -17,7 +17,7 @@ from discreet import not_private
 from discreet.cli import main
 from discreet.errors import BudgetError, SettingError
 from discreet.experiments import TimeLimitError, priv_pc, time_limit
-from discreet.experiments.ledger import Ledger
+from discreet.experiments.kept import KeptRuns
 from discreet.experiments.priv_pc import budget_at, perform, repaired, strict_delta
 from discreet.experiments.priv_pc_plan import DELTA, SAMPLE, Task, finished, packed, plan, unpacked
 from discreet.experiments.priv_pc_results import as_text, figure, published_seconds, published_tests, results_in, table
@@ -90,15 +90,15 @@ def test_a_tiny_run_writes_everything_and_does_nothing_twice(tmp_path, as_publis
 def test_what_was_cut_off_is_done_again_and_other_settings_are_added(tmp_path):
     options = ["--methods", "svt-pc", "--part", "figure", "--jobs", "1"]
     run(tmp_path, *TINY, *options)
-    ledger = tmp_path / "runs.jsonl"
-    whole = ledger.read_text()
-    ledger.write_text(whole[:-30])
+    kept = tmp_path / "runs.jsonl"
+    whole = kept.read_text()
+    kept.write_text(whole[:-30])
     assert run(tmp_path, *TINY, *options).exit_code == 0
-    lines = ledger.read_text().splitlines()
+    lines = kept.read_text().splitlines()
     assert len(lines) == len(whole.splitlines()) + 1
-    assert len(finished(Ledger(ledger))) == len(lines) - 1
+    assert len(finished(KeptRuns(kept))) == len(lines) - 1
     run(tmp_path, *TINY, *options[:-2], "--jobs", "2", "--budgets", "3")
-    assert len(ledger.read_text().splitlines()) == len(lines) + 2
+    assert len(kept.read_text().splitlines()) == len(lines) + 2
     assert {line["setting"] for line in read(tmp_path / "figure1.csv")} == {"", "1.0", "10.0", "100.0"}
 
 
@@ -170,7 +170,7 @@ def test_a_refused_budget_is_an_empty_row(monkeypatch, tmp_path):
     assert "4 runs ended with BudgetError" in ran.stderr
     lines = {line["setting"]: line for line in read(tmp_path / "figure1.csv")}
     assert lines["1.0"]["skeleton_f1_truth"] == lines["1.0"]["cpdag_f1_pc_spread"] == ""
-    assert len(finished(Ledger(tmp_path / "runs.jsonl"))) == 6
+    assert len(finished(KeptRuns(tmp_path / "runs.jsonl"))) == 6
 
 
 def test_what_takes_too_long_is_given_up(monkeypatch, tmp_path):
@@ -182,24 +182,24 @@ def test_what_takes_too_long_is_given_up(monkeypatch, tmp_path):
     start = time.monotonic()
     assert perform(replace(task, seed=1, setting=3.0), 0.2)["failed"] == "TimeLimit"
     assert time.monotonic() - start < 0.15
-    ledger = Ledger(tmp_path / "runs.jsonl")
-    ledger.append(record)
-    assert not finished(ledger)
-    assert not finished(ledger, 0.3)
-    assert list(finished(ledger, 0.2)) == [task]
-    assert figure(results_in(ledger, 300))[0]["skeleton_f1_truth"] == ""
+    kept = KeptRuns(tmp_path / "runs.jsonl")
+    kept.append(record)
+    assert not finished(kept)
+    assert not finished(kept, 0.3)
+    assert list(finished(kept, 0.2)) == [task]
+    assert figure(results_in(kept, 300))[0]["skeleton_f1_truth"] == ""
     with pytest.raises(TimeLimitError), time_limit(0.05):
         time.sleep(5)
 
 
 def test_records_of_others_and_broken_lines_are_passed_over(tmp_path):
-    ledger = Ledger(tmp_path / "runs.jsonl")
-    assert list(ledger.records()) == []
-    ledger.path.write_bytes(b'{"task": {"delta": 0.5}, "failed": ""}\n[1]\n\xff\xfe\n{"half')
-    ledger.append({"task": Task("figure", "asia", "pc", None, 10, 0).to_dict(), "graph": "", "failed": ""})
-    assert len(list(ledger.records())) == 2
-    assert [task.network for task in finished(ledger)] == ["asia"]
-    assert table(results_in(ledger, 10), "seconds") == []
+    kept = KeptRuns(tmp_path / "runs.jsonl")
+    assert list(kept.records()) == []
+    kept.path.write_bytes(b'{"task": {"delta": 0.5}, "failed": ""}\n[1]\n\xff\xfe\n{"half')
+    kept.append({"task": Task("figure", "asia", "pc", None, 10, 0).to_dict(), "graph": "", "failed": ""})
+    assert len(list(kept.records())) == 2
+    assert [task.network for task in finished(kept)] == ["asia"]
+    assert table(results_in(kept, 10), "seconds") == []
     assert len(list(as_text([], []))) == 2
 
 

@@ -372,26 +372,3 @@ def test_every_file_says_what_it_is(files):
     assert saved["settings"]["sample"] == 0.5
     assert saved["settings"]["round_epsilon"] == 3
     assert CliRunner().invoke(main, ["discover", str(out / "not-private.json")]).exit_code == 2
-
-
-REFUSED = {
-    "no flag": (["--method", "svt-pc-published"], "--not-private"),
-    "no flag, but a budget": (["--method", "priv-pc-published", "--epsilon", "1"], "--not-private"),
-    "epsilon": (["--method", "em-pc-published", "--not-private", "--epsilon", "1"], "epsilon"),
-    "delta": (["--method", "em-pc-published", "--not-private", "--delta", "0.1"], "delta"),
-    "a test": (["--method", "svt-pc-published", "--not-private", "--test", "kendall"], "test"),
-    "a search": (["--method", "svt-pc-published", "--not-private", "--search", "pc"], "search"),
-    "a sample without a sieve": (["--method", "svt-pc-published", "--not-private", "--sample", "0.5"], "sample"),
-    "a round of nothing": (["--method", "priv-pc-published", "--not-private", "--round-epsilon", "0"], "round-epsilon"),
-    "a round for exact tests": (["--method", "pc", "--not-private", "--round-epsilon", "1"], "round-epsilon"),
-    "a sample for exact tests": (["--method", "greedy-bic", "--not-private", "--sample", "1"], "sample"),
-}
-
-
-@pytest.mark.parametrize(("args", "words"), REFUSED.values(), ids=REFUSED)
-def test_refusals(files, args, words):
-    result = command(files, *args, "--out", files / "o")
-    assert result.exit_code == 2, result.output
-    assert words in result.stderr
-    assert not result.stdout
-    assert not list((files / "o").glob("*"))

@@ -135,7 +135,7 @@ def ask_in(
     BudgetError
         If the budget does not cover a single round. Nothing was spent.
     """
-    check_room(room, recipe, knowledge)
+    check_room(room, knowledge)
     budget, share = room.budget, share_left(room, recipe)
     pairs = sum(knowledge.may_touch(a, b) for a, b in combinations(sorted(room.domain), 2))
     each = round_of(recipe, budget.currency, budget.left * share / max(pairs, 1), room.domain.rows)

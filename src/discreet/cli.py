@@ -63,7 +63,8 @@ def _doubt(
     click.echo(f"{'warning' if issubclass(category, DoubtWarning) else category.__name__}: {message}", err=True)
 
 
-def _progress() -> Callable[[str], None]:
+def telling() -> Callable[[str], None]:
+    """Return what says a line of words on stderr, with the seconds since now."""
     start = time.monotonic()
 
     def tell(words: str) -> None:
@@ -104,7 +105,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     if rows < 1 or seed < 0:
         raise SettingError("rows, seed: rows from 1, seed from 0")
     check_folder(out)
-    tell = _progress()
+    tell = telling()
     net = load_network(network)
     tell(f"drawing {rows:,} rows of the network {network!r}, as if they were {rows:,} people's records")
     data = net.sample(rows, np.random.default_rng(seed))
@@ -173,7 +174,7 @@ def discover(
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
         exact.refuse_private_settings(test=test, edges=edges)
         typed = (data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
-        exact.discover(exact.Request(*typed, round_epsilon, sample), _progress())
+        exact.discover(exact.Request(*typed, round_epsilon, sample), telling())
         return
 
     from discreet.discovering import DELTA
@@ -218,7 +219,7 @@ def discover(
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     delta = DELTA if delta is None else delta
     found = run(
-        data, domain=domain, epsilon=epsilon, delta=delta, method=recipe, knowledge=knowledge, progress=_progress()
+        data, domain=domain, epsilon=epsilon, delta=delta, method=recipe, knowledge=knowledge, progress=telling()
     )
     _show(found, out, as_json)
 

@@ -27,7 +27,7 @@ import click
     help="Which rows are protected. One half only, as in the paper, takes --not-private.",
 )
 @click.option("--not-private", is_flag=True, help="Allow what protects one half of the rows only. Do not publish.")
-@click.option("--sure", type=float, default=0.9, show_default=True, help="Below this, it is too close to call.")
+@click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.9]")
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def direction(
@@ -38,7 +38,7 @@ def direction(
     score: str,
     protects: str,
     not_private: bool,
-    sure: float,
+    sure: float | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -48,7 +48,8 @@ def direction(
     """
     import json
 
-    from discreet.cli import _progress
+    from discreet.cli import telling
+    from discreet.directing import SURE
     from discreet.directing import direction as run
     from discreet.domain import Domain
     from discreet.errors import SettingError
@@ -66,11 +67,21 @@ def direction(
     if not_private:
         from discreet.cli_not_private import direction_of_half
 
+        if sure is not None:
+            raise SettingError("sure: only what protects everything says how sure it is")
         found_half = direction_of_half(data, pairs, domain, protects, score, epsilon, as_json=as_json)
         if out is not None:
             click.echo(f"\nWritten: {write_whole(out, found_half)}", err=True)
         return
-    found = run(data, *pairs, domain=domain, epsilon=epsilon, score=score, sure=sure, progress=_progress())
+    found = run(
+        data,
+        *pairs,
+        domain=domain,
+        epsilon=epsilon,
+        score=score,
+        sure=SURE if sure is None else sure,
+        progress=telling(),
+    )
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
     if not as_json:
         click.echo(f"\n{direction_statement(found)}", err=True)

@@ -117,15 +117,15 @@ def priv_pc(
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
     from discreet.experiments import run_all
-    from discreet.experiments.ledger import Ledger
+    from discreet.experiments.kept import KeptRuns
     from discreet.experiments.priv_pc import perform
     from discreet.experiments.priv_pc_plan import Part, Task, effort, finished, plan
     from discreet.experiments.priv_pc_results import as_text, results_in, table, write_all
 
     parts: dict[str, tuple[Part, ...]] = {"tables": ("table",), "figure": ("figure",), "all": ("table", "figure")}
     planned = plan(parts[part], _names(networks), _names(methods), rows, runs, budgets)
-    ledger = Ledger(out / "runs.jsonl")
-    done = finished(ledger, limit)
+    kept = KeptRuns(out / "runs.jsonl")
+    done = finished(kept, limit)
     missing: list[Task] = [task for task in planned if task not in done]
     click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
     failed: Counter[str] = Counter()
@@ -133,14 +133,14 @@ def priv_pc(
     try:
         found = run_all(partial(perform, limit=limit), missing, jobs, ordered=False)
         for record in _watched(found, [effort(task) for task in missing]):
-            ledger.append(record)
+            kept.append(record)
             failed.update([record["failed"]] if record["failed"] else [])
     except KeyboardInterrupt:
         interrupted = True
         click.echo("\ninterrupted: the same command goes on from here", err=True)
     for kind, count in failed.items():
         click.echo(f"{count} runs ended with {kind}: no graph", err=True)
-    results = results_in(ledger, rows)
+    results = results_in(kept, rows)
     if part != "figure":
         for line in as_text(table(results, "seconds"), table(results, "tests")):
             click.echo(line)
@@ -181,24 +181,24 @@ def direction(
     from discreet.experiments.direction import perform
     from discreet.experiments.direction_plan import Part, Task, finished, plan
     from discreet.experiments.direction_results import as_text, simulations, table2, write_all
-    from discreet.experiments.ledger import Ledger
+    from discreet.experiments.kept import KeptRuns
 
     parts: dict[str, tuple[Part, ...]] = {"table": ("table",), "figures": ("figures",), "all": ("table", "figures")}
     budgets = _numbers(epsilons)
     planned = plan(parts[part], number, _whole(rows), budgets, runs, pairs)
-    ledger = Ledger(out / "runs.jsonl")
-    done = finished(ledger)
+    kept = KeptRuns(out / "runs.jsonl")
+    done = finished(kept)
     missing: list[Task] = [task for task in planned if task not in done]
     click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
     interrupted = False
     try:
         found = run_all(partial(perform, pairs=pairs), missing, jobs, ordered=False)
         for record in _watched(found, [task.rows for task in missing]):
-            ledger.append(record)
+            kept.append(record)
     except KeyboardInterrupt:
         interrupted = True
         click.echo("\ninterrupted: the same command goes on from here", err=True)
-    results = finished(ledger)
+    results = finished(kept)
     if part != "figures":
         together = [line for line in table2(results, budgets) if not line["rows"]]
         for line in as_text([*simulations(results, budgets), *together]):

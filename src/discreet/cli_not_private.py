@@ -212,7 +212,7 @@ def direction_of_half(
     as_json: bool,
 ) -> str:
     """Say which of two columns causes the other as published, which protects one half of the rows; return JSON."""
-    from discreet.published.halves import half_direction
+    from discreet.published.halves import Settings, half_direction
 
     if len(pairs) > 1:
         raise SettingError("columns: one pair at a time; halves are drawn anew for each, and a row may be in several")
@@ -228,10 +228,15 @@ def direction_of_half(
         {"x": x, "y": y, "cause": one.cause, "margin": one.margin, "abstained": one.abstained, "score": score}
         for (x, y), one in zip(pairs, found, strict=True)
     ]
+    settings = {"sensitivities": source, "draws": 2, "width": Settings.width, "ridge": Settings.ridge}
     private = {"private": False, "epsilon": None, "delta": None, "protects": half, "warning": warning}
     promised = {"epsilon": epsilon, "delta": found[0].delta, "to": half, "holds": score != "iqr"}
     result = {"schema": 1, "method": "direction as published", "pairs": lines, "privacy": private}
-    text = json.dumps({**result, "promised": promised, "rows": domain.rows, "version": __version__}, ensure_ascii=False)
+    result |= {"promised": promised, "settings": settings, "rows": domain.rows, "version": __version__}
+    text = json.dumps(
+        {**result, "promised": promised, "settings": settings, "rows": domain.rows, "version": __version__},
+        ensure_ascii=False,
+    )
     told = ["no direction is told" if one.cause is None else f"{one.cause} is the cause" for one in found]
     shown = [f"  {x} and {y}: {words}" for (x, y), words in zip(pairs, told, strict=True)]
     click.echo(text if as_json else "\n".join([warning, "", *shown]))

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
 
+from discreet.directions import Direction, Directions
 from discreet.discovery import Privacy
-from discreet.domain import Column, Domain, Numeric
+from discreet.domain import Domain
 from discreet.errors import BudgetError, DoubtWarning, SettingError
-from discreet.found import Direction, Directions
 from discreet.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.mechanisms.scales import at_least
 from discreet.mechanisms.selection import selection_for
@@ -19,7 +19,7 @@ from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import GRAINS, Budget
 from discreet.room import Room
 from discreet.search.pc import Progress
-from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
+from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, between_bounds
 from discreet.statistics.direction import (
     HSIC,
     MAX_ROWS,
@@ -47,6 +47,9 @@ SCORES: dict[str, type[Difference] | None] = {
 BLURRED = 0.2
 """Curves are mostly noise if a bin's noise is this share of its rows."""
 
+SURE = 0.9
+"""How sure it must be for a direction to be told, where nothing else is said."""
+
 LEAST_ROWS = 10
 FEWEST, MOST = 4, 16
 
@@ -60,7 +63,7 @@ def direction(
     domain: Domain,
     epsilon: float,
     score: str = "reci",
-    sure: float = 0.9,
+    sure: float = SURE,
     progress: Progress | None = None,
 ) -> Directions:
     """Say which of two columns causes the other, for one pair or several, under differential privacy.
@@ -93,9 +96,7 @@ def direction(
     InputError
         If something handed in does not fit. Nothing was spent.
     """
-    domain = Domain(
-        {name: _without_bins(column) for name, column in domain.columns.items()}, rows=domain.rows, unit=domain.unit
-    )
+    domain = between_bounds(domain)
     asked = check_pairs(pairs, domain, score, sure)
     check_guarantee(epsilon, 0.0, domain.rows)
     names = dict.fromkeys(name for pair in asked for name in (pair.x, pair.y))
@@ -104,13 +105,6 @@ def direction(
         progress("reading and encoding the table")
     room = Room(load(data, narrow), narrow, Budget(epsilon=epsilon, delta=0.0))
     return direction_in(room, *pairs, score=score, sure=sure, progress=progress)
-
-
-def _without_bins(column: Column) -> Column:
-    """Return a numeric column between its bounds: bins are for tables."""
-    if isinstance(column, Numeric) and column.missing is None and column.other is None:
-        return Numeric(bounds=column.bounds)
-    return column
 
 
 def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, sure: float) -> list[Scaled]:
@@ -132,7 +126,7 @@ def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, su
 
 
 def direction_in(
-    room: Room, *pairs: tuple[str, str], score: str = "reci", sure: float = 0.9, progress: Progress | None = None
+    room: Room, *pairs: tuple[str, str], score: str = "reci", sure: float = SURE, progress: Progress | None = None
 ) -> Directions:
     """Say which of two columns causes the other with all that is left of a room's budget, in equal parts."""
     domain, budget = room.domain, room.budget

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.columns import GRID, STEPS, Categorical, Column, Numeric, column_from, column_to
 from discreet.declaration import Node, as_int, as_mapping, as_text, dump_yaml, load_yaml, refuse_unknown
-from discreet.errors import DomainError
+from discreet.errors import DomainError, SettingError
 
 __all__ = ["GRID", "MAX_ROWS", "STEPS", "UNIT", "Categorical", "Column", "Domain", "Numeric"]
 
@@ -71,6 +71,18 @@ class Domain:
     def with_rows(self, rows: int) -> Domain:
         """Return the same columns with another public number of rows."""
         return replace(self, rows=rows)
+
+    def check_tabulable(self) -> None:
+        """Refuse a domain with columns that cannot be counted."""
+        for name, column in self.columns.items():
+            if not column.tabulable:
+                raise SettingError(f"column {name!r} is numeric: declare `bins` so that it can be counted")
+
+    def check_graph(self) -> None:
+        """Refuse a domain in which no causal graph can be looked for."""
+        if len(self.columns) < 2:
+            raise SettingError("domain: a causal graph takes at least two columns")
+        self.check_tabulable()
 
     @property
     def unsettled(self) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def drop_in(
     BudgetError
         If the budget does not cover a single choice. Nothing was spent.
     """
-    check_room(room, recipe, knowledge)
+    check_room(room, knowledge)
     pairs = [frozenset(p) for p in combinations(sorted(room.domain), 2) if knowledge.may_touch(*p)]
     columns = len(room.domain.columns)
     visits = columns * (min(recipe.max_order, columns - 2) + 1)

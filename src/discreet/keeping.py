@@ -59,7 +59,7 @@ def keep_in(
     BudgetError
         If nothing is left of the budget. Nothing was asked.
     """
-    check_room(room, recipe, knowledge)
+    check_room(room, knowledge)
     _check_noise(room, recipe)
     keeper = _Keeper(open_up(room, recipe, knowledge, progress), recipe, progress)
     graph = keeper.graph()

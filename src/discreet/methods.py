@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ TESTS: tuple[TestName, ...] = ("total-variation", "kendall", "spearman", "inform
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
+class Asking(ABC):
     """What methods that ask the room about tests have in common.
 
     Parameters
@@ -43,9 +44,9 @@ class Asking:
             raise SettingError("max-order: a whole number from 0")
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The method's name."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,9 +180,7 @@ def recipe_for(method: str | Recipe, domain: Domain) -> Recipe:
         return method
     if method not in METHODS:
         raise SettingError(f"method: {method!r} is not one of {', '.join(METHODS)}")
-    for column in domain:
-        if not domain[column].tabulable:
-            raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
+    domain.check_tabulable()
     return RECIPES["marginals" if method == "auto" else method]()
 
 

@@ -11,7 +11,6 @@ from math import log, prod
 import numpy as np
 
 from discreet.domain import Domain
-from discreet.errors import SettingError
 from discreet.graph import Graph
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.oracles.exact import ExactCounts, GTest, log_likelihood
@@ -127,9 +126,5 @@ def _exact_counts(data: object, domain: Domain, knowledge: Knowledge) -> ExactCo
 def checked_table(data: object, domain: Domain, knowledge: Knowledge) -> Recodable:
     """NOT PRIVATE: check what is declared, then read the table."""
     knowledge.check(domain)
-    if len(domain.columns) < 2:
-        raise SettingError("domain: a causal graph takes at least two columns")
-    for column in domain:
-        if not domain[column].tabulable:
-            raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
+    domain.check_graph()
     return data if isinstance(data, MemoryTable | StreamTable) else load(data, domain)

@@ -50,17 +50,13 @@ class Opened:
         return Discovery(graph, privacy, self.recipe.name, settings, self.room.domain, self.knowledge, ())
 
 
-def check_room(room: Room, recipe: Asking, knowledge: Knowledge) -> None:
+def check_room(room: Room, knowledge: Knowledge) -> None:
     """Refuse what cannot be asked. Nothing is spent."""
     domain, budget = room.domain.widest(), room.budget
     if budget.currency is Currency.GDP:
         raise SettingError("budget: this method's costs add up in zCDP; make the budget with currency=Currency.ZCDP")
     knowledge.check(domain)
-    if len(domain.columns) < 2:
-        raise SettingError("domain: a causal graph takes at least two columns")
-    for column in domain:
-        if not domain[column].tabulable:
-            raise SettingError(f"column {column!r} is numeric: declare `bins` so that it can be counted")
+    domain.check_graph()
     if domain.rows > MAX_ROWS:
         raise SettingError(f"rows: methods that ask take at most {MAX_ROWS:,}")
     for pair in combinations(sorted(domain), 2):

@@ -25,7 +25,7 @@ CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "enco
 """Modules that read what a custodian hands in."""
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
-_AFTER_TOO = ("methods", "found", "knowledge", "confidence", "synthesis", "doubts", "measurement")
+_AFTER_TOO = ("methods", "directions", "knowledge", "confidence", "synthesis", "doubts", "measurement")
 AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 """What follows a release: these modules, and all whose names begin like theirs."""
 
@@ -62,7 +62,7 @@ _LIBRARY: tuple[str, ...] = (
 )
 _LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
 _LIBRARY += ("methods", "settling", "statistics", "synthesis", "tables", "experiments", "published")
-_LIBRARY += ("directing", "found")
+_LIBRARY += ("directing", "directions")
 
 _BELOW = ("arrays", "domain", "errors", "graph", "knowledge", "sealed", "tables")
 _BESIDE = ("not_private", "oracles", "published", "search", "statistics")

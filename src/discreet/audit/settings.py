@@ -14,11 +14,11 @@ from discreet.audit import table_of
 from discreet.audit.claims import Claim
 from discreet.audit.subjects import FEW, MEETING, MIXED, SCALE, TWO
 from discreet.directing import SCORES, direction, direction_in
+from discreet.directions import Directions
 from discreet.discovering import discover, discover_in
 from discreet.discovery import Discovery
 from discreet.domain import Domain
 from discreet.errors import DoubtWarning
-from discreet.found import Directions
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.methods import RECIPES, Recipe, budget_for, recipe_for
 from discreet.privacy.accounting import Currency

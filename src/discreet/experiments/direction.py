@@ -18,7 +18,7 @@ from discreet.columns import Numeric
 from discreet.directing import direction_in
 from discreet.domain import Domain
 from discreet.experiments.direction_plan import RIDGE, SCORES, WIDTH, CausePair, Task, read_pairs, simulated
-from discreet.experiments.ledger import Record
+from discreet.experiments.kept import Record
 from discreet.privacy.budget import Budget
 from discreet.published.halves import CLAIMED, SPENT, Settings
 from discreet.published.iqr import Spread, laplace_tail

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.arrays import FloatArray
 from discreet.errors import SettingError, TableError
-from discreet.experiments.ledger import Ledger, Record
+from discreet.experiments.kept import KeptRuns, Record
 
 SCORES = ("spearman", "kendall", "hsic", "root-hsic", "reci", "iqr")
 RIDGE, WIDTH = 1e-3, 0.5
@@ -61,9 +61,9 @@ def task_of(record: Record) -> Task | None:
     return Task(**settings)
 
 
-def finished(ledger: Ledger) -> dict[Task, Record]:
+def finished(kept: KeptRuns) -> dict[Task, Record]:
     """Return all runs that need not be done again."""
-    return {task: record for record in ledger.records() if (task := task_of(record)) is not None}
+    return {task: record for record in kept.records() if (task := task_of(record)) is not None}
 
 
 @dataclass(frozen=True)

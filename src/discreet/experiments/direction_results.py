@@ -12,7 +12,7 @@ from discreet.experiments import write_csv, write_text
 from discreet.experiments.chart import Axis, Point
 from discreet.experiments.direction import HOWS, How, chance
 from discreet.experiments.direction_plan import BUDGETS, RIDGE, SCORES, SWEEP, Task
-from discreet.experiments.ledger import Record
+from discreet.experiments.kept import Record
 from discreet.experiments.panels import Line, panels
 
 Row = dict[str, str | int | float]

@@ -19,7 +19,7 @@ from discreet.discovering import discover_in
 from discreet.domain import Domain
 from discreet.errors import DiscreetError
 from discreet.experiments import TimeLimitError, time_limit
-from discreet.experiments.ledger import Record
+from discreet.experiments.kept import Record
 from discreet.experiments.priv_pc_plan import (
     ALPHA,
     ANY_ORDER,

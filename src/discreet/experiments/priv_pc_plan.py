@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.errors import BudgetError, SettingError
-from discreet.experiments.ledger import Ledger, Record
+from discreet.experiments.kept import KeptRuns, Record
 from discreet.graph import Graph
 from discreet.methods import RECIPES, Recipe
 from discreet.networks import names, network
@@ -95,12 +95,12 @@ def task_of(record: Record) -> Task | None:
     return Task(**settings)
 
 
-def finished(ledger: Ledger, limit: float | None = None) -> dict[Task, Record]:
+def finished(kept: KeptRuns, limit: float | None = None) -> dict[Task, Record]:
     """Return all runs that need not be done again.
 
     A budget that was refused will be refused again, and what took too long will do so unless it is given more time.
     """
-    told = {task: record for record in ledger.records() if (task := task_of(record)) is not None}
+    told = {task: record for record in kept.records() if (task := task_of(record)) is not None}
 
     def settled(record: Record) -> bool:
         if record["failed"] == TIME_LIMIT:

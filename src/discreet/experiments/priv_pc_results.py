@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.experiments import write_csv, write_text
 from discreet.experiments.chart import Axis
-from discreet.experiments.ledger import Ledger, Record
+from discreet.experiments.kept import KeptRuns, Record
 from discreet.experiments.panels import Dot, Line, dot_plot, panels
 from discreet.experiments.priv_pc_plan import PC, SYSTEMS, Task, finished, methods, unpacked
 from discreet.graph import Graph, cpdag_f1, skeleton_f1
@@ -51,10 +51,10 @@ SCORES: dict[str, tuple[Callable[[Graph, Graph], float], str]] = {
 }
 
 
-def results_in(ledger: Ledger, rows: int) -> list[Result]:
+def results_in(kept: KeptRuns, rows: int) -> list[Result]:
     """Return all runs with that many rows, also those without a result, small networks first."""
     order = {name: i for i, name in enumerate((PC, *methods()))}
-    found = [(t, r) for t, r in finished(ledger, limit=0.0).items() if t.rows == rows and t.method in order]
+    found = [(t, r) for t, r in finished(kept, limit=0.0).items() if t.rows == rows and t.method in order]
 
     def place(result: Result) -> tuple[Any, ...]:
         task, _ = result

@@ -26,7 +26,7 @@ from discreet.published.scores import (
     moved,
     steps_to_instability,
 )
-from discreet.statistics.curves import UNIT, Scaled
+from discreet.statistics.curves import UNIT, Scaled, between_bounds
 from discreet.tables.load import StreamTable, load
 from discreet.tables.memory import MemoryTable
 
@@ -158,6 +158,8 @@ def half_direction(
         Seed of halves and noise, which protect nobody from who knows it; None for fresh ones.
     """
     settings = Settings(protects, score, epsilon, delta, sensitivities, draws, width, ridge)
+    if not isinstance(data, MemoryTable | StreamTable):
+        domain = between_bounds(domain)
     pair = Scaled.of(x, y, domain)
     if domain.rows < LEAST_ROWS:
         raise SettingError(f"rows: a direction by halves takes at least {LEAST_ROWS}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
+from discreet.directions import NOT_TRUTH, Directions
 from discreet.discovery import Confidence, Discovery, Privacy
-from discreet.found import NOT_TRUTH, Directions
 from discreet.graph import Graph, Pair
 from discreet.report.words import not_promised, promised, spendings, spent
 

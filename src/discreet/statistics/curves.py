@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.arrays import FloatArray, IntArray
-from discreet.domain import Domain, Numeric
+from discreet.domain import Column, Domain, Numeric
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity
 from discreet.tables import Table
@@ -60,6 +60,17 @@ class Scaled:
         """Return both columns on the scale, row by row."""
         x, y = table.values((self.x, self.y))
         return on_scale(x, self.levels[0]), on_scale(y, self.levels[1])
+
+
+def between_bounds(domain: Domain) -> Domain:
+    """Return the domain with numeric columns between their bounds: bins are for tables."""
+
+    def plain(column: Column) -> Column:
+        if isinstance(column, Numeric) and column.missing is None and column.other is None:
+            return Numeric(bounds=column.bounds)
+        return column
+
+    return Domain({name: plain(column) for name, column in domain.columns.items()}, rows=domain.rows, unit=domain.unit)
 
 
 def check_ordered(names: Sequence[str], domain: Domain) -> None:

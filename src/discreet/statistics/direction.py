@@ -32,7 +32,6 @@ FEATURES = 20
 MAX_ROWS = 1 << 24
 """Up to so many rows sums of squares fit in 64 bits."""
 
-
 REACH = (2.0, 4.0)
 """How far apart two inputs, and two residuals, can be."""
 
@@ -51,7 +50,6 @@ class Difference(ABC):
     """
 
     kind: ClassVar[str]
-    max_rows: ClassVar[int] = MAX_ROWS
 
     of: Scaled
     forward: Curve
@@ -70,8 +68,8 @@ class Difference(ABC):
     def sensitivity(self, domain: Domain) -> Sensitivity:
         """Return 1001 steps."""
         self.of.check(domain)
-        if not 2 <= domain.rows <= self.max_rows:
-            raise SettingError(f"{self.kind}: from 2 to {self.max_rows:,} rows")
+        if not 2 <= domain.rows <= MAX_ROWS:
+            raise SettingError(f"{self.kind}: from 2 to {MAX_ROWS:,} rows")
         return moved_by_steps()
 
     def unit(self, rows: int) -> float:

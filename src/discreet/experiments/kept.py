@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Ledger:
+class KeptRuns:
     """Records in a file of JSON lines; each is written as soon as it is there."""
 
     path: Path
