@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .PHONY: demo test test-all lint lock bench clean
 
@@ -9,10 +10,10 @@ demo: $(VENV)/.demo
 	$(BIN)/discreet demo
 
 test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-all: test $(VENV)/.peers
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

@@ -17,9 +17,9 @@ from discreet.knowledge import Knowledge
 from discreet.oracles.components import Components, contrasts, pool, taken_apart
 from discreet.oracles.dsep import DSeparation
 from discreet.oracles.released import Released
-from discreet.planning import plan, plan_second, single_weight
+from discreet.planning import plan, plan_next, single_weight
 from discreet.privacy.accounting import Currency, limit_of
-from discreet.recipes import first_look, search_again
+from discreet.recipes import Marginals, look, search_again
 from discreet.search.arrange import arrange
 from discreet.search.orient import cpdag, extension
 from discreet.search.scored import evidence_score
@@ -261,9 +261,9 @@ def test_the_first_release_asks_for_all_pairs_and_the_second_for_what_is_left():
     assert {len(s) for s in first.sets} == {1, 2}
     assert {len(s) for s in second.sets} == {1, 2, 3}
     assert {s for s in second.sets if len(s) == 2} < {s for s in first.sets if len(s) == 2}
-    earlier = first_look(found.measurements[0], found.domain, Knowledge())
+    earlier = look(found.measurements[:1], found.domain, Marginals(), Knowledge())
     left = limit_of(Currency.GDP, 1.0, 1e-6) / 2
-    assert plan_second(earlier, found.domain, Currency.GDP, left) == second  # a function of the first release alone
+    assert plan_next(earlier, found.domain, Currency.GDP, left) == second  # a function of the first release alone
     assert net.nodes.keys() == found.domain.columns.keys()
 
 
@@ -339,7 +339,7 @@ def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
     def drowned(*_):
         raise SettingError("sigma: the noise would drown everything")
 
-    monkeypatch.setattr("discreet.discovering.plan_second", drowned)
+    monkeypatch.setattr("discreet.discovering.plan_next", drowned)
     words = []
     _, found = seeded("cancer", progress=words.append)
     assert "drown in noise" in words[-1]

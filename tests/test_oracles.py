@@ -16,7 +16,7 @@ from discreet.mechanisms.additive import ShapedGaussian, additive_for
 from discreet.oracles.chi2mix import tail
 from discreet.oracles.components import Components, contrasts, pool, taken_apart, to_simplex
 from discreet.oracles.released import Released
-from discreet.planning import FIRST, components, plan
+from discreet.planning import components, plan
 from discreet.privacy.accounting import mu_of
 from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals
@@ -119,7 +119,7 @@ def domain_of(sizes, rows):
 def first_mechanism(domain, budget):
     """What the first release asks for, and its noise."""
     statistic = plan(domain, NOTHING_KNOWN, budget.currency)
-    return statistic, additive_for(budget.currency, budget.left * FIRST, statistic.sensitivity(domain))
+    return statistic, additive_for(budget.currency, budget.left / Marginals.rounds, statistic.sensitivity(domain))
 
 
 class FirstRelease(World):

@@ -19,9 +19,9 @@ from discreet.cli import main
 from discreet.domain import STEPS, Categorical, Domain, Numeric
 from discreet.errors import DomainError, RoomError, SettingError
 from discreet.oracles.released import Released
-from discreet.planning import components
+from discreet.planning import SETTLING, components
 from discreet.privacy.accounting import Currency
-from discreet.settling import SHARE, settle
+from discreet.settling import settle
 from discreet.statistics import quantiles as quantiles_module
 from discreet.statistics.counts import Counts
 from discreet.statistics.quantiles import Quantiles, waiting_for
@@ -250,7 +250,7 @@ def test_settling_finds_quantiles_and_spends_its_share(delta):
     assert all(r.private for r in releases)
     assert settled.budget is room.budget
     spent = room.budget.spent / room.budget.limit
-    assert spent == pytest.approx(SHARE, rel=1e-9)
+    assert spent == pytest.approx(SETTLING, rel=1e-9)
     assert not settled.domain.unsettled
     for name in ("x", "y"):
         values = data[name][~np.isnan(data[name])]

@@ -6,6 +6,7 @@ import warnings
 from fractions import Fraction
 
 from discreet.asking import ask_in
+from discreet.binning import bins_for, in_bins
 from discreet.discovery import Discovery, Privacy
 from discreet.domain import Domain
 from discreet.doubts import doubts
@@ -17,9 +18,9 @@ from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
 from discreet.methods import EmPC, Flipped, Recipe, SvtPC, budget_for, recipe_for
 from discreet.oracles.released import check_alpha
-from discreet.planning import FIRST, plan, plan_second
+from discreet.planning import plan, plan_next
 from discreet.privacy.accounting import Currency, check_guarantee
-from discreet.recipes import Marginals, first_look, search
+from discreet.recipes import Marginals, Moments, look, search
 from discreet.release import Release
 from discreet.room import Room
 from discreet.search.pc import Progress
@@ -77,6 +78,9 @@ def discover(
     recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
     budget = budget_for(recipe, epsilon, delta)
+    if isinstance(recipe, Moments):
+        bins = recipe.bins or bins_for(domain, budget.currency, budget.limit, recipe.rounds, knowledge)
+        domain = in_bins(domain, bins)
     if isinstance(recipe, Marginals):
         plan(domain.widest(), knowledge, budget.currency)
     knowledge.check(domain)
@@ -114,7 +118,8 @@ def _measure_in(room: Room, recipe: Marginals, knowledge: Knowledge, progress: P
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
     if statistic is not None:
-        for doubt in doubts(room.domain.widest(), statistic, budget.epsilon, budget.delta, budget.currency):
+        public = (room.domain.widest(), statistic, budget.epsilon, budget.delta, budget.currency)
+        for doubt in doubts(*public, rounds=recipe.rounds):
             warnings.warn(doubt, DoubtWarning, stacklevel=2)
     check_alpha(recipe.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
     measurements: list[Measurement] = []
@@ -123,26 +128,32 @@ def _measure_in(room: Room, recipe: Marginals, knowledge: Knowledge, progress: P
         room, _ = settle(room, progress=progress)
     domain = room.domain
     if statistic is not None:
-        first = _measure(room, statistic, budget.left * FIRST, progress)
+        first = _measure(room, statistic, budget.left / recipe.rounds, progress)
         measurements.append(Measurement.of(first, domain))
-        earlier = first_look(measurements[0], domain, knowledge)
-        second = _second(room, earlier, progress)
-        if second is not None:
-            measurements.append(second)
         private = first.private
+        for last in range(recipe.rounds - 1, 0, -1):
+            seen = look(measurements, domain, recipe, knowledge, earlier)
+            further = _further(room, seen, recipe, budget.left / last, progress)
+            earlier = earlier or seen if further is None else seen
+            if further is None:
+                break
+            measurements.append(further)
     privacy = Privacy.of(budget, domain, private=private)
     return search(tuple(measurements), privacy, domain, recipe, knowledge=knowledge, earlier=earlier, progress=progress)
 
 
-def _second(room: Room, earlier: Sieved, progress: Progress | None) -> Measurement | None:
-    """Release what the first look calls for; nothing if that would drown or be too large."""
+def _further(
+    room: Room, earlier: Sieved, recipe: Marginals, amount: Fraction, progress: Progress | None
+) -> Measurement | None:
+    """Release what the look before calls for; nothing if that would drown or be too large."""
+    currency = room.budget.currency
     try:
-        statistic = plan_second(earlier, room.domain, room.budget.currency, room.budget.left)
+        statistic = plan_next(earlier, room.domain, currency, amount, triples=recipe.triples)
         if statistic is None:
             return None
-        mechanism = additive_for(room.budget.currency, room.budget.left, statistic.sensitivity(room.domain))
-    except SettingError:  # from public facts and the first release; what that found still stands
-        _tell(progress, "a second release would drown in noise or be too large: the first one is searched alone")
+        mechanism = additive_for(currency, amount, statistic.sensitivity(room.domain))
+    except SettingError:  # from public facts and earlier releases; what they found still stands
+        _tell(progress, "a further release would drown in noise or be too large: what was released is searched")
         return None
     _tell(progress, f"measuring {statistic.name} with {mechanism.name}")
     return Measurement.of(room.release(statistic, mechanism), room.domain)

@@ -93,7 +93,7 @@ def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
 
 def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Read a method's settings back."""
-    if method == "marginals":
+    if method in ("marginals", "moments"):
         return {"search": str(given["search"]), "max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
     if any(not isinstance(value, str | int | float | None) for value in given.values()):
         raise ReleaseError("a setting is a number or a word")

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from discreet.domain import Domain
 from discreet.mechanisms.additive import Additive, additive_for
-from discreet.planning import FIRST
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
@@ -26,10 +25,10 @@ LARGEST_EPSILON = 1_000.0
 
 
 def doubts(
-    domain: Domain, statistic: Counts | Interactions, epsilon: float, delta: float, currency: Currency
+    domain: Domain, statistic: Counts | Interactions, epsilon: float, delta: float, currency: Currency, *, rounds: int
 ) -> list[str]:
     """Return a sentence for each reason to expect little, with what would be needed."""
-    return [*_too_noisy(domain, statistic, epsilon, delta, currency), *_too_large(domain, statistic)]
+    return [*_too_noisy(domain, statistic, epsilon, delta, currency, rounds), *_too_large(domain, statistic)]
 
 
 def weakest_seen(rows: float, variance: float) -> float:
@@ -38,12 +37,12 @@ def weakest_seen(rows: float, variance: float) -> float:
 
 
 def _too_noisy(
-    domain: Domain, statistic: Counts | Interactions, epsilon: float, delta: float, currency: Currency
+    domain: Domain, statistic: Counts | Interactions, epsilon: float, delta: float, currency: Currency, rounds: int
 ) -> list[str]:
     sensitivity = statistic.sensitivity(domain)
 
     def noise(budget: float) -> Additive:
-        return additive_for(currency, limit_of(currency, budget, delta) * FIRST, sensitivity)
+        return additive_for(currency, limit_of(currency, budget, delta) / rounds, sensitivity)
 
     variance = noise(epsilon).variance
     seen = weakest_seen(domain.rows, variance)

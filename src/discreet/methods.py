@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from discreet.domain import Domain
+from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals
+from discreet.recipes import Marginals, Moments
 
 TestName = Literal["total-variation", "kendall", "spearman", "information"]
 TESTS: tuple[TestName, ...] = ("total-variation", "kendall", "spearman", "information")
@@ -162,6 +162,7 @@ Recipe = Marginals | Asking
 
 RECIPES: dict[str, type[Recipe]] = {
     "marginals": Marginals,
+    "moments": Moments,
     "svt-pc": SvtPC,
     "priv-pc": PrivPC,
     "em-pc": EmPC,
@@ -180,8 +181,11 @@ def recipe_for(method: str | Recipe, domain: Domain) -> Recipe:
         return method
     if method not in METHODS:
         raise SettingError(f"method: {method!r} is not one of {', '.join(METHODS)}")
-    domain.check_tabulable()
-    return RECIPES["marginals" if method == "auto" else method]()
+    numbers = any(isinstance(column, Numeric) and column.bins is None for column in domain.columns.values())
+    recipe = RECIPES[("moments" if numbers else "marginals") if method == "auto" else method]()
+    if not isinstance(recipe, Moments):
+        domain.check_tabulable()
+    return recipe
 
 
 def changed(recipe: Recipe, **settings: Any) -> Recipe:

@@ -19,9 +19,10 @@ from discreet.graph import Graph
 from discreet.knowledge import Knowledge
 from discreet.mechanisms.additive import additive_for
 from discreet.methods import Asking
+from discreet.planning import SETTLING
 from discreet.privacy.accounting import MAX_EPSILON, Currency, limit_of
 from discreet.room import Room
-from discreet.settling import SHARE, settle
+from discreet.settling import settle
 from discreet.statistics.counts import Counts
 from discreet.statistics.dependence import MAX_ROWS, STEPS
 
@@ -77,7 +78,7 @@ def warn_if_drowned(room: Room, deviation: float) -> None:
 
 def share_left(room: Room, recipe: Asking) -> Fraction:
     """Return the share of the budget that opening leaves."""
-    settled = 1 - SHARE if room.domain.unsettled else Fraction(1)
+    settled = 1 - SETTLING if room.domain.unsettled else Fraction(1)
     return settled * (1 - SINGLES) if _needs_singles(recipe) else settled
 
 

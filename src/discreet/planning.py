@@ -14,15 +14,15 @@ from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.knowledge import Knowledge
 from discreet.measurement import Measurement
-from discreet.mechanisms.additive import DiscreteLaplace
+from discreet.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.oracles.components import Components, Law, pool, taken_apart
 from discreet.privacy.accounting import Currency
 from discreet.search.sieve import Sieved
 from discreet.statistics.counts import Counts, all_pairs
 from discreet.statistics.interactions import Interactions, largest_change
 
-FIRST = Fraction(1, 2)
-"""Share of the budget for the first release."""
+SETTLING = Fraction(1, 10)
+"""Share of the budget that quantiles are bought with, where bins wait for them."""
 
 MAX_DIRECTIONS = 400
 """Degrees of freedom of the largest pair table (21 by 21 levels): tests take time and memory with its square."""
@@ -71,15 +71,17 @@ def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | I
     return tables
 
 
-def plan_second(found: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
-    """Return what the first release calls for: the pairs that are left, and three columns at a time around them."""
+def plan_next(
+    found: Sieved, domain: Domain, currency: Currency, amount: Fraction, *, triples: int = TRIPLES
+) -> Counts | Interactions | None:
+    """Return what the releases so far call for: the pairs that are left, and three columns at a time around them."""
     pairs = sorted((a, b) for a, b in map(sorted, found.pairs) if min(domain.shape((a, b))) > 1)
     if not pairs:
         return None
     wanted = [
         s for s in _triples_by_need(found) if prod(size - 1 for size in domain.shape(s)) in range(1, MAX_TRIPLE + 1)
     ]
-    least = TRIPLES * len(domain.columns)
+    least = triples * len(domain.columns)
     if currency is Currency.PURE:
         affordable = int(float(amount) * (SMALL_NOISE * domain.rows / 2) ** 0.5 / 2)
         chosen = wanted[: max(least, affordable)]
@@ -92,6 +94,16 @@ def plan_second(found: Sieved, domain: Domain, currency: Currency, amount: Fract
     chosen = wanted[: max(least, int((loads <= limit).sum()))]
     sets = (*singles, *pairs, *chosen)
     return Interactions(sets, (1,) * len(singles) + (LATER,) * (len(sets) - len(singles)))
+
+
+def noise_of(domain: Domain, knowledge: Knowledge, currency: Currency, amount: Fraction) -> float:
+    """Return the noise of the first release, in correlation: the standard deviation of its noisiest coefficient."""
+    statistic = plan(domain, knowledge, currency)
+    if statistic is None:
+        return 0.0
+    variance = additive_for(currency, amount, statistic.sensitivity(domain)).variance
+    cells = max(prod(domain.shape(s)) for s in statistic.sets if len(s) == 2)
+    return math.sqrt(variance * cells) / domain.rows
 
 
 def single_weight(columns: int) -> int:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from discreet.confidence import confidences
 from discreet.discovery import Confidence, Discovery, Privacy
-from discreet.domain import Domain
+from discreet.domain import Domain, Numeric
 from discreet.errors import ReleaseError, SettingError
 from discreet.graph import Graph, Pair, colliders
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.measurement import Measurement
 from discreet.oracles import Question
+from discreet.oracles.curved import Curved
 from discreet.oracles.released import EFFECT, Released, check_alpha
-from discreet.planning import components, plan
+from discreet.planning import TRIPLES, components, plan
 from discreet.privacy.accounting import Currency
 from discreet.search.arrange import arrange
 from discreet.search.greedy import greedy
@@ -47,6 +48,9 @@ COLLIDER = 2.0
 RESTARTS, CLIMBS = 10, 5
 """Restarts of the search for directions, and of the search by scores."""
 
+MOST_BINS = 20
+"""Bins of a numeric column: tables of two take time with the fourth power of it."""
+
 SearchName = Literal["hybrid", "pc", "greedy"]
 
 
@@ -72,6 +76,12 @@ class Marginals:
     max_order: int = 2
     alpha: float = 0.01
 
+    rounds: ClassVar[int] = 2
+    """Releases, each for the same part of the budget; what the earlier ones show decides what the next one asks."""
+
+    triples: ClassVar[int] = TRIPLES
+    """At least so many interactions of three a column are measured, if there are as many to measure."""
+
     def __post_init__(self) -> None:
         check_alpha(self.alpha, "gaussian")
         if self.max_order not in (0, 1, 2):
@@ -86,13 +96,44 @@ class Marginals:
 
     def changed(
         self, *, search: SearchName | None = None, max_order: int | None = None, alpha: float | None = None
-    ) -> Marginals:
+    ) -> Self:
         """Return it with those settings changed that are given."""
-        return Marginals(
-            search=self.search if search is None else search,
-            max_order=self.max_order if max_order is None else max_order,
-            alpha=self.alpha if alpha is None else alpha,
-        )
+        given: dict[str, Any] = {"search": search, "max_order": max_order, "alpha": alpha}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments(Marginals):
+    """Measure once, search for free, with numbers among the columns.
+
+    Numbers go into bins at private quantiles, as many as the noise bears. What is released are second moments of
+    functions of one column each: contrasts of bins and categories. Dependence between numbers is expected to be
+    smooth, and what coarse bins leave unexplained is estimated and taken away.
+
+    Parameters
+    ----------
+    bins
+        Bins of numeric columns for which none were declared. By default chosen from public facts.
+    """
+
+    bins: int | None = None
+
+    rounds: ClassVar[int] = 3
+    triples: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.bins is not None and not 2 <= self.bins <= MOST_BINS:
+            raise SettingError(f"bins: a whole number from 2 to {MOST_BINS}")
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "moments"
+
+
+MEASURING: dict[str, type[Marginals]] = {"marginals": Marginals, "moments": Moments}
+"""Methods whose releases can be searched again."""
 
 
 def search(
@@ -114,11 +155,11 @@ def search(
     if planned is not None and not measured.issuperset(planned.sets):
         raise ReleaseError("the release lacks tables that the search needs")
     if measurements and recipe.search == "pc":
-        oracle = _oracle(measurements, domain, recipe.alpha)
+        oracle = _oracle(measurements, domain, recipe)
         graph = pc(names, oracle, knowledge=knowledge, max_order=recipe.max_order, progress=progress)
     elif measurements:
-        earlier = earlier or first_look(measurements[0], domain, knowledge)
-        oracle = _oracle(measurements, domain, recipe.alpha)
+        earlier = earlier or looked_at(measurements, domain, recipe, knowledge)
+        oracle = _oracle(measurements, domain, recipe)
         if recipe.search == "greedy":
             graph = _greedy(oracle, domain, knowledge, recipe.max_order, earlier)
         else:
@@ -131,9 +172,9 @@ def search_again(
     found: Discovery, *, max_order: int | None = None, alpha: float | None = None, search_by: SearchName | None = None
 ) -> Discovery:
     """Search a release again with other settings: no data, no budget."""
-    if found.method != "marginals":
+    if found.method not in MEASURING:
         raise SettingError(f"method: a release by `{found.method}` holds a graph and no tables that could be searched")
-    recipe = Marginals(
+    recipe = MEASURING[found.method](
         search=found.settings["search"],
         alpha=float(found.settings["alpha"]),
         max_order=int(found.settings["max_order"]),
@@ -142,15 +183,39 @@ def search_again(
     return search(found.measurements, found.privacy, found.domain, recipe, knowledge=found.knowledge)
 
 
-def first_look(measured: Measurement, domain: Domain, knowledge: Knowledge) -> Sieved:
-    """Return the pairs that the first release leaves open: decides what is measured next."""
-    oracle = _oracle((measured,), domain, Marginals().alpha)
-    return sieve(tuple(domain), oracle, _bar(domain, keep=0.0, drop=FIRST_DROP), knowledge=knowledge, max_order=1)
+def look(
+    measurements: Sequence[Measurement],
+    domain: Domain,
+    recipe: Marginals,
+    knowledge: Knowledge,
+    earlier: Sieved | None = None,
+) -> Sieved:
+    """Return the pairs that all releases so far leave open: decides what is measured next."""
+    oracle = _oracle(measurements, domain, recipe.changed(alpha=Marginals.alpha))
+    bar = _bar(domain, keep=0.0, drop=FIRST_DROP)
+    return sieve(tuple(domain), oracle, bar, knowledge=knowledge, max_order=1, earlier=earlier)
 
 
-def _oracle(measurements: tuple[Measurement, ...], domain: Domain, alpha: float) -> Released:
-    parts = components(measurements, domain)
-    return Released(parts, alpha=alpha, rng=np.random.default_rng(0))
+def looked_at(
+    measurements: Sequence[Measurement], domain: Domain, recipe: Marginals, knowledge: Knowledge
+) -> Sieved | None:
+    """Return what was seen before the last release, one look after the other."""
+    earlier = None
+    for count in range(1, max(len(measurements), 2)):
+        earlier = look(measurements[:count], domain, recipe, knowledge, earlier)
+    return earlier
+
+
+def _oracle(measurements: Sequence[Measurement], domain: Domain, recipe: Marginals) -> Released:
+    parts, rng = components(measurements, domain), np.random.default_rng(0)
+    if isinstance(recipe, Moments):
+        return Curved(parts, bins=_bins(domain), alpha=recipe.alpha, rng=rng)
+    return Released(parts, alpha=recipe.alpha, rng=rng)
+
+
+def _bins(domain: Domain) -> dict[str, int]:
+    """Return the number of bins of every numeric column."""
+    return {name: len(c.edges) - 1 for name, c in domain.columns.items() if isinstance(c, Numeric)}
 
 
 def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
@@ -158,7 +223,7 @@ def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
 
 
 def _hybrid(
-    oracle: Released, domain: Domain, knowledge: Knowledge, max_order: int, earlier: Sieved
+    oracle: Released, domain: Domain, knowledge: Knowledge, max_order: int, earlier: Sieved | None
 ) -> tuple[Graph, dict[Pair, Confidence]]:
     """Decide pairs by evidence, and directions by the best fit to all triples."""
     names = tuple(domain)
@@ -178,7 +243,7 @@ def _hybrid(
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 
-def _greedy(oracle: Released, domain: Domain, knowledge: Knowledge, max_order: int, earlier: Sieved) -> Graph:
+def _greedy(oracle: Released, domain: Domain, knowledge: Knowledge, max_order: int, earlier: Sieved | None) -> Graph:
     """Climb by scores among the pairs that look dependent and were not dropped at the first look."""
     bar = _last_bar(domain)
     found = sieve(tuple(domain), oracle, bar, knowledge=knowledge, max_order=0, earlier=earlier)

@@ -7,16 +7,14 @@ from fractions import Fraction
 
 from discreet.errors import SettingError
 from discreet.mechanisms.selection import selection_for
+from discreet.planning import SETTLING
 from discreet.release import Release
 from discreet.room import Room
 from discreet.statistics.quantiles import Quantiles, waiting_for
 
-SHARE = Fraction(1, 10)
-"""The share of what is left of the budget, in its currency, that quantiles are bought with."""
-
 
 def settle(
-    room: Room, share: Fraction = SHARE, *, progress: Callable[[str], None] | None = None
+    room: Room, share: Fraction = SETTLING, *, progress: Callable[[str], None] | None = None
 ) -> tuple[Room, tuple[Release[Quantiles], ...]]:
     """Buy the quantiles that a room's domain waits for; return the room with settled bins, and what was released.
 

@@ -98,6 +98,10 @@ class Released:
         sizes = self.parts.sizes
         return prod(sizes[z] for z in inside) * (sizes[x] * sizes[y]) ** 2 if len(inside) == 2 else 0
 
+    def looks_inside(self, z: str) -> bool:
+        """Whether single strata of a column are looked at, where the interaction with it was released."""
+        return self.parts.sizes[z] > 1
+
     def weigh(self, questions: Iterable[Question]) -> list[float]:
         """Return the evidence for dependence in each question, all worked out together."""
         asked = [_ordered(q) for q in questions]
@@ -156,8 +160,10 @@ class Released:
                 continue
             if q not in self._pooled:
                 pooled.setdefault(shape, []).append(q)
-            if apart and len(given) == 1 and q not in self._apart and self.parts.has(x, y, *given) and shape[2] > 1:
-                inner.setdefault(shape, []).append(q)
+            if apart and len(given) == 1 and q not in self._apart and self.parts.has(x, y, *given):
+                (z,) = given
+                if self.looks_inside(z):
+                    inner.setdefault(shape, []).append(q)
         for groups, known, make in (
             (pooled, self._pooled, self.residuals),
             (inner, self._apart, self._apart_batch),

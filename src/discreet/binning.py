@@ -1,0 +1,44 @@
+"""How finely numbers are looked at: the number of bins, from public facts alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from discreet.columns import QUANTILES
+from discreet.domain import Domain, Numeric
+from discreet.errors import SettingError
+from discreet.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.planning import SETTLING, noise_of
+from discreet.privacy.accounting import Currency
+
+NOISE_AT: dict[int, float] = {8: 0.0015, 6: 0.008, 4: 0.035}
+"""So many bins are worth it if the noise of the first release, in correlation, is at most this; else ``FEWEST``."""
+
+FEWEST = 3
+
+
+def in_bins(domain: Domain, bins: int) -> Domain:
+    """Return the domain with that many bins, at quantiles to be released, for numeric columns that have none."""
+    found = {
+        name: replace(column, bins=bins, at=QUANTILES)
+        if isinstance(column, Numeric) and column.bins is None
+        else column
+        for name, column in domain.columns.items()
+    }
+    return replace(domain, columns=found)
+
+
+def bins_for(
+    domain: Domain, currency: Currency, limit: Fraction, rounds: int, knowledge: Knowledge = NOTHING_KNOWN
+) -> int:
+    """Return how many bins numeric columns should have for a budget: the finer, the more noise."""
+    first = limit * (1 - SETTLING) / rounds
+    for bins, bearable in NOISE_AT.items():
+        try:
+            noise = noise_of(in_bins(domain, bins).widest(), knowledge, currency, first)
+        except SettingError:  # too fine to be counted
+            continue
+        if noise <= bearable:
+            return bins
+    return FEWEST
