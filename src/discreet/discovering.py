@@ -18,7 +18,7 @@ from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
 from discreet.methods import EmPC, Flipped, Recipe, SvtPC, budget_for, recipe_for
 from discreet.oracles.released import check_alpha
-from discreet.planning import plan, plan_next
+from discreet.planning import plan
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.recipes import Marginals, Moments, look, search
 from discreet.release import Release
@@ -148,7 +148,7 @@ def _further(
     """Release what the look before calls for; nothing if that would drown or be too large."""
     currency = room.budget.currency
     try:
-        statistic = plan_next(earlier, room.domain, currency, amount, triples=recipe.triples)
+        statistic = recipe.next(earlier, room.domain, currency, amount)
         if statistic is None:
             return None
         mechanism = additive_for(currency, amount, statistic.sensitivity(room.domain))

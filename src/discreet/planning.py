@@ -27,14 +27,17 @@ SETTLING = Fraction(1, 10)
 MAX_DIRECTIONS = 400
 """Degrees of freedom of the largest pair table (21 by 21 levels): tests take time and memory with its square."""
 
-MAX_TRIPLE = 250
+MAX_TRIPLE = 350
 """Degrees of freedom of the largest interaction of three columns."""
 
 TRIPLES = 3
-"""At least so many interactions of three a column are measured, if there are as many to measure,"""
+"""At least so many interactions of three a column are measured between categories, if there are as many to measure,"""
 
 SMALL_NOISE = 0.05
 """and more as long as the variance of the noise stays below this part of the number of rows."""
+
+TWICE = 2.0
+"""Noise that interactions of three may bring where numbers are among the columns, in deviations of sampling."""
 
 LATER = 2
 """Weight of pairs and triples in the second release, in which single columns weigh 1: they are known already."""
@@ -72,9 +75,19 @@ def plan(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | I
 
 
 def plan_next(
-    found: Sieved, domain: Domain, currency: Currency, amount: Fraction, *, triples: int = TRIPLES
+    found: Sieved,
+    domain: Domain,
+    currency: Currency,
+    amount: Fraction,
+    *,
+    triples: int = TRIPLES,
+    noise: float = SMALL_NOISE,
 ) -> Counts | Interactions | None:
-    """Return what the releases so far call for: the pairs that are left, and three columns at a time around them."""
+    """Return what the releases so far call for: the pairs that are left, and three columns at a time around them.
+
+    At least ``triples`` interactions of three a column, and more as long as the variance of the noise stays below
+    ``noise`` times the number of rows.
+    """
     pairs = sorted((a, b) for a, b in map(sorted, found.pairs) if min(domain.shape((a, b))) > 1)
     if not pairs:
         return None
@@ -83,13 +96,13 @@ def plan_next(
     ]
     least = triples * len(domain.columns)
     if currency is Currency.PURE:
-        affordable = int(float(amount) * (SMALL_NOISE * domain.rows / 2) ** 0.5 / 2)
+        affordable = int(float(amount) * (noise * domain.rows / 2) ** 0.5 / 2)
         chosen = wanted[: max(least, affordable)]
         covered = {pair for s in chosen for pair in combinations(s, 2)}
         return Counts((*chosen, *(pair for pair in pairs if pair not in covered)))
     singles = [(c,) for c in sorted(domain) if domain.size(c) > 1]
     base = _weight(singles, domain) / LATER + _weight(pairs, domain)
-    limit = SMALL_NOISE * domain.rows * float(amount if currency is Currency.GDP else 2 * amount)
+    limit = noise * domain.rows * float(amount if currency is Currency.GDP else 2 * amount)
     loads = np.cumsum([float(_weight([s], domain)) for s in wanted]) + float(base)
     chosen = wanted[: max(least, int((loads <= limit).sum()))]
     sets = (*singles, *pairs, *chosen)
@@ -104,6 +117,15 @@ def noise_of(domain: Domain, knowledge: Knowledge, currency: Currency, amount: F
     variance = additive_for(currency, amount, statistic.sensitivity(domain)).variance
     cells = max(prod(domain.shape(s)) for s in statistic.sets if len(s) == 2)
     return math.sqrt(variance * cells) / domain.rows
+
+
+def even_noise(domain: Domain) -> float:
+    """Return how much noise interactions of three may bring, in parts of the rows: twice what sampling alone has.
+
+    The finer the columns, the less a contrast varies by sampling.
+    """
+    cells = max(domain.size(name) for name in domain) ** 2
+    return LATER * TWICE**2 / cells
 
 
 def single_weight(columns: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from discreet.measurement import Measurement
 from discreet.oracles import Question
 from discreet.oracles.curved import Curved
 from discreet.oracles.released import EFFECT, Released, check_alpha
-from discreet.planning import TRIPLES, components, plan
+from discreet.planning import components, even_noise, plan, plan_next
 from discreet.privacy.accounting import Currency
 from discreet.search.arrange import arrange
 from discreet.search.greedy import greedy
@@ -29,6 +30,8 @@ from discreet.search.pattern import unshielded
 from discreet.search.pc import Progress, break_circles, pc
 from discreet.search.scored import evidence_score
 from discreet.search.sieve import Bar, Sieved, Triple, sieve, triples
+from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
 
 NEIGHBOURS = 2.5
 """Neighbours that a column is expected to have: what a pair's evidence must make up for grows with the columns."""
@@ -79,8 +82,9 @@ class Marginals:
     rounds: ClassVar[int] = 2
     """Releases, each for the same part of the budget; what the earlier ones show decides what the next one asks."""
 
-    triples: ClassVar[int] = TRIPLES
-    """At least so many interactions of three a column are measured, if there are as many to measure."""
+    def next(self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
+        """Return what is measured next, for an amount of the budget."""
+        return plan_next(seen, domain, currency, amount)
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha, "gaussian")
@@ -119,7 +123,10 @@ class Moments(Marginals):
     bins: int | None = None
 
     rounds: ClassVar[int] = 3
-    triples: ClassVar[int] = 0
+
+    def next(self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
+        """Return what is measured next, for an amount of the budget."""
+        return plan_next(seen, domain, currency, amount, triples=0, noise=even_noise(domain))
 
     def __post_init__(self) -> None:
         super().__post_init__()

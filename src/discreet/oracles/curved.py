@@ -17,16 +17,24 @@ from discreet.oracles import Question
 from discreet.oracles.components import Components, contrasts
 from discreet.oracles.released import Released
 from discreet.oracles.spectrum import Batch
-from discreet.oracles.within import Within
 
-DECAY = 0.4
+DECAY = 0.3
 """How much less a dependence is expected of a curve with one more turn, in variance."""
+
+TURNS = 4
+"""Turns, of both columns together, beyond which no dependence is looked for."""
 
 INNER, OUTER = 1 / 12, 0.1
 """Spread of a column within a bin, in squares of the step to the next bin: even in the middle, wider at the ends."""
 
-DOUBTED = 0.4
+DOUBTED = 0.6
 """How far the correction for coarse bins may be off, in parts of itself."""
+
+
+UNEXPLAINED = 0.08
+"""How much of what bins explain they may miss beyond that."""
+
+NONE: frozenset[str] = frozenset()
 
 
 class Curved(Released):
@@ -53,33 +61,43 @@ class Curved(Released):
 
     def residuals(self, group: Sequence[Question]) -> Batch:
         """Return what the strata leave over of each pair's table, corrected for bins that are too coarse."""
-        batch = self._smooth(super().residuals(group), group, 1)
-        given = sorted(group[0][2])
+        batch = super().residuals(group)
         if not self._bins.keys() & {z for q in group for z in q[2]}:
-            return batch
+            return self._smooth(batch, group)
         sx, sy, strata, _, _ = self._inputs(group)
         steps = [self._steps(sorted(q[2])) for q in group]
         left = np.zeros_like(batch.values)
-        for axis in range(len(given)):
-            within = np.stack([s[axis] for s in steps])
-            gx, gy = (_along(side, within) for side in (sx, sy))
+        for along in zip(*steps, strict=True):
+            gx, gy = (side.shares @ np.stack(along).mT for side in (sx, sy))
             left += ((gx * strata.size[:, None, :]) @ gy.mT).reshape(left.shape)
+        whole = super().residuals([(x, y, NONE) for x, y, _ in group]).values
         spread = np.einsum("nii->n", batch.sampled)
-        doubt = DOUBTED**2 * (left**2).sum(axis=1) / np.where(spread > 0, spread, 1.0)
-        return replace(batch, values=batch.values - left, blurred=batch.blurred + doubt[:, None, None] * batch.sampled)
+        doubt = DOUBTED**2 * (left**2).sum(axis=1) + UNEXPLAINED**2 * ((whole - batch.values) ** 2).sum(axis=1)
+        doubt = doubt / np.where(spread > 0, spread, 1.0)
+        blurred = batch.blurred + doubt[:, None, None] * batch.sampled
+        return self._smooth(replace(batch, values=batch.values - left, blurred=blurred), group)
+
+    def kind(self, q: Question) -> tuple[int, ...]:
+        """Return how many levels of each side are bins."""
+        return tuple(self._bins.get(c, 0) for c in q[:2])
+
+    def directions(self, q: Question) -> FloatArray:
+        """Return the smooth directions of a pair's table, in contrasts."""
+        return self._waves(q)[0]
+
+    def _waves(self, q: Question, strata: int = 1) -> tuple[FloatArray, FloatArray]:
+        x, y = ((self.parts.sizes[c], self._bins.get(c, 0)) for c in q[:2])
+        return waves(x, y, strata)
 
     def _apart_batch(self, group: Sequence[Question]) -> Batch:
         levels = self.parts.sizes[next(iter(group[0][2]))]
         return self._smooth(super()._apart_batch(group), group, levels)
 
-    def _smooth(self, batch: Batch, group: Sequence[Question], strata: int) -> Batch:
-        """Expect less of directions with many turns."""
-        roots = []
-        for x, y, _ in group:
-            ex, ey = (_expected(self.parts.sizes[c], self._bins.get(c, 0)) for c in (x, y))
-            roots.append(np.kron(np.kron(ex, ey), np.eye(strata)))
-        root = np.stack(roots)
-        return replace(batch, prior=root @ batch.prior @ root)
+    def _smooth(self, batch: Batch, group: Sequence[Question], strata: int = 1) -> Batch:
+        """Look along smooth directions alone, and expect less of those with more turns."""
+        basis, expected = self._waves(group[0], strata)
+        sampled, blurred, prior = (basis.T @ part @ basis for part in (batch.sampled, batch.blurred, batch.prior))
+        return Batch(batch.values @ basis, sampled, blurred, prior * np.outer(expected, expected))
 
     def _steps(self, given: Sequence[str]) -> list[FloatArray]:
         """Return, for each column that is given, the map from shares in strata to slopes along it."""
@@ -89,10 +107,6 @@ class Curved(Released):
             before, after = (np.eye(prod(part)) for part in (sizes[:axis], sizes[axis + 1 :]))
             maps.append(np.kron(np.kron(before, slopes(sizes[axis], self._bins.get(z, 0))), after))
         return maps
-
-
-def _along(side: Within, steps: FloatArray) -> FloatArray:
-    return np.asarray(side.shares @ steps.mT)
 
 
 @cache
@@ -111,13 +125,25 @@ def slopes(levels: int, bins: int) -> FloatArray:
 
 
 @cache
-def _expected(levels: int, bins: int) -> FloatArray:
-    """Return the root of how much dependence is expected in each direction of a column, in contrasts."""
+def waves(x: tuple[int, int], y: tuple[int, int], strata: int) -> tuple[FloatArray, FloatArray]:
+    """Return the directions of a table of two columns that are looked along, in contrasts, and what each may expect.
+
+    A column is its number of levels and how many of them are bins.
+    """
+    (bx, tx), (by, ty) = _turning(*x), _turning(*y)
+    turns = tx[:, None] + ty[None, :]
+    kept = turns.ravel() <= TURNS
+    basis, expected = np.kron(bx, by)[:, kept], DECAY ** (turns.ravel()[kept] / 2)
+    return np.kron(basis, np.eye(strata)), np.repeat(expected, strata)
+
+
+def _turning(levels: int, bins: int) -> tuple[FloatArray, FloatArray]:
+    """Return directions of a column in contrasts, and how often each turns: cosines of the bins, then the rest."""
     if bins < 2:
-        return np.eye(levels - 1)
-    turns = np.arange(1, bins)
-    waves = np.zeros((levels, bins - 1))
-    waves[:bins] = np.sqrt(2 / bins) * np.cos(np.pi * np.outer(np.arange(bins) + 0.5, turns) / bins)
-    rotated = contrasts(levels).T @ waves
-    rest = np.eye(levels - 1) - rotated @ rotated.T
-    return np.asarray((rotated * DECAY ** ((turns - 1) / 2)) @ rotated.T + rest)
+        return np.eye(levels - 1), np.zeros(levels - 1)
+    counts = np.arange(1, bins)
+    cosines = np.zeros((levels, bins - 1))
+    cosines[:bins] = np.sqrt(2 / bins) * np.cos(np.pi * np.outer(np.arange(bins) + 0.5, counts) / bins)
+    smooth = contrasts(levels).T @ cosines
+    others = np.linalg.svd(smooth)[0][:, bins - 1 :]
+    return np.hstack([smooth, others]), np.concatenate([counts - 1.0, np.zeros(levels - bins)])

@@ -102,6 +102,16 @@ class Released:
         """Whether single strata of a column are looked at, where the interaction with it was released."""
         return self.parts.sizes[z] > 1
 
+    def kind(self, q: Question) -> tuple[int, ...]:
+        """Return what questions of one shape must agree in to be worked out together."""
+        del q
+        return ()
+
+    def directions(self, q: Question) -> FloatArray | None:
+        """Return the directions of a pair's table that are looked along, in contrasts; None for all of them."""
+        del q
+        return None
+
     def weigh(self, questions: Iterable[Question]) -> list[float]:
         """Return the evidence for dependence in each question, all worked out together."""
         asked = [_ordered(q) for q in questions]
@@ -148,8 +158,8 @@ class Released:
 
     def _work_out(self, questions: Sequence[Question], *, apart: bool = True) -> None:
         """Work out the spectra of all questions that are still open, those of one shape together."""
-        pooled: dict[tuple[int, ...], list[Question]] = {}
-        inner: dict[tuple[int, ...], list[Question]] = {}
+        pooled: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Question]] = {}
+        inner: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Question]] = {}
         sizes = self.parts.sizes
         for q in dict.fromkeys(questions):
             x, y, given = q
@@ -159,16 +169,16 @@ class Released:
             if min(shape[:2]) < 2:
                 continue
             if q not in self._pooled:
-                pooled.setdefault(shape, []).append(q)
+                pooled.setdefault((shape, self.kind(q)), []).append(q)
             if apart and len(given) == 1 and q not in self._apart and self.parts.has(x, y, *given):
                 (z,) = given
                 if self.looks_inside(z):
-                    inner.setdefault(shape, []).append(q)
+                    inner.setdefault((shape, self.kind(q)), []).append(q)
         for groups, known, make in (
             (pooled, self._pooled, self.residuals),
             (inner, self._apart, self._apart_batch),
         ):
-            for shape, group in groups.items():
+            for (shape, _), group in groups.items():
                 directions = (shape[0] - 1) * (shape[1] - 1) * (shape[2] if known is self._apart else 1)
                 step = max(1, BATCH // directions**2)
                 for start in range(0, len(group), step):
@@ -251,6 +261,9 @@ class Released:
             drawn = drawn - (from_x + from_y).reshape(DRAWS, -1)
             heavy = heavy + self.parts.variance(y, key[0]) * np.kron(around_x @ around_x.T, np.eye(len(around_y)))
             heavy = heavy + self.parts.variance(x, key[0]) * np.kron(np.eye(len(around_x)), around_y @ around_y.T)
+        along = self.directions(q)
+        if along is not None:
+            drawn, heavy = drawn @ along, along.T @ heavy @ along
         values, vectors = np.linalg.eigh(batch.sampled[0] + batch.blurred[0] - heavy)
         root = vectors * np.sqrt(np.maximum(values, 0))
         draws = drawn + self._rng.standard_normal(drawn.shape) @ root.T

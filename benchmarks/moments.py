@@ -1,0 +1,111 @@
+"""What `moments` reaches on numeric models, the level of its tests, and how fast it is.
+
+python benchmarks/moments.py accuracy [runs] [networks with commas]
+python benchmarks/moments.py level [data sets]
+python benchmarks/moments.py speed [rows] [columns]
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+import discreet as dc
+from discreet.errors import DoubtWarning
+from discreet.experiments.accuracy import named
+from discreet.networks.bif import Node
+from discreet.networks.nonlinear import nonlinear
+
+DELTA = 1e-6
+SETTINGS = ((2_000, 1.0), (8_000, 1.0), (100_000, 1.0), (100_000, 0.1))
+NETWORKS = "cancer,asia,child,alarm"
+
+
+def accuracy(runs: int, names: list[str]) -> None:
+    """Print skeleton and CPDAG F1 with fresh models, rows and noise each time."""
+    print(f"delta {DELTA:g}, mean of {runs} runs (standard error): skeleton F1 / CPDAG F1")
+    print("| model | " + " | ".join(f"n {n:,}, epsilon {e:g}" for n, e in SETTINGS) + " | seconds |")
+    print("|---" * (2 + len(SETTINGS)) + "|")
+    for name in names:
+        cells, taken = [], 0.0
+        for rows, epsilon in SETTINGS:
+            found = np.array([_one(name, rows, epsilon, run) for run in range(runs)])
+            (skeleton, marked, taken), spread = found.mean(axis=0), found.std(axis=0) / runs**0.5
+            cells.append(f"{skeleton:.2f} ({spread[0]:.2f}) / {marked:.2f}")
+        print(f"| {name} | {' | '.join(cells)} | {taken:.1f} |", flush=True)
+
+
+def _one(name: str, rows: int, epsilon: float, run: int) -> tuple[float, float, float]:
+    rng = np.random.default_rng([run, rows, 7])
+    model = nonlinear(named(name), rng)
+    table = pa.table(model.sample(rows, rng))
+    start = time.perf_counter()
+    graph = dc.discover(table, domain=model.domain(rows), epsilon=epsilon, delta=DELTA).graph
+    taken = time.perf_counter() - start
+    return dc.skeleton_f1(graph, model.dag), dc.cpdag_f1(graph, dc.cpdag(model.dag)), taken
+
+
+def level(sets: int) -> None:
+    """Print the share of independent pairs that the tests of order 0, 1 and 2 call dependent at 0.05."""
+    print(f"{sets:,} null data sets each, alpha 0.05: share called dependent")
+    print("| rows | order | epsilon 0.1 | epsilon 1 | epsilon 8 |")
+    print("|---|---|---|---|---|")
+    for rows in (2_000, 20_000):
+        for order in range(3):
+            shares = [np.mean([_called(order, rows, e, run) for run in range(sets)]) for e in (0.1, 1.0, 8.0)]
+            print(f"| {rows:,} | {order} | " + " | ".join(f"{s:.3f}" for s in shares) + " |", flush=True)
+
+
+def _called(order: int, rows: int, epsilon: float, run: int) -> bool:
+    """Test two columns that share nothing but what is given."""
+    causes = [f"z{i}" for i in range(order)]
+    parents: dict[str, tuple[str, ...]] = {**dict.fromkeys(causes, ()), "x": tuple(causes), "y": tuple(causes)}
+    network = dc.Network("null", {c: Node(("a", "b"), p, np.full((2 ** len(p), 2), 0.5)) for c, p in parents.items()})
+    rng = np.random.default_rng([run, order, rows])
+    model = nonlinear(network, rng)
+    answer = dc.test_independence(
+        pa.table(model.sample(rows, rng)),
+        "x",
+        "y",
+        causes,
+        domain=model.domain(rows),
+        epsilon=epsilon,
+        test="moments",
+        alpha=0.05,
+    )
+    return not answer.independent
+
+
+def speed(rows: int, columns: int) -> None:
+    """Print seconds and memory of a chain of numeric columns."""
+    names = [f"c{i:02d}" for i in range(columns)]
+    parents = {names[0]: (), **{b: (a,) for a, b in pairwise(names)}}
+    nodes = {c: Node(("a", "b"), p, np.full((2 ** len(p), 2), 0.5)) for c, p in parents.items()}
+    rng = np.random.default_rng(0)
+    model = nonlinear(dc.Network("chain", nodes), rng)
+    table = pa.table(model.sample(rows, rng))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    start = time.perf_counter()
+    found = dc.discover(table, domain=model.domain(rows), epsilon=1.0, delta=1e-7)
+    taken = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    f1 = dc.skeleton_f1(found.graph, model.dag)
+    print(f"{rows:,} x {columns}: {taken:.1f} s, at most {after:.2f} GB ({before:.2f} before), skeleton F1 {f1:.2f}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", DoubtWarning)
+    mode = sys.argv[1] if len(sys.argv) > 1 else "accuracy"
+    rest = sys.argv[2:]
+    if mode == "level":
+        level(int(rest[0]) if rest else 1_000)
+    elif mode == "speed":
+        speed(int(rest[0]) if rest else 1_000_000, int(rest[1]) if len(rest) > 1 else 20)
+    else:
+        accuracy(int(rest[0]) if rest else 10, (rest[1] if len(rest) > 1 else NETWORKS).split(","))
