@@ -12,7 +12,7 @@ from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.planning import SETTLING, noise_of
 from discreet.privacy.accounting import Currency
 
-NOISE_AT: dict[int, float] = {8: 0.0015, 6: 0.008, 4: 0.035}
+NOISE_AT: dict[int, float] = {8: 0.006, 6: 0.02, 4: 0.06}
 """So many bins are worth it if the noise of the first release, in correlation, is at most this; else ``FEWEST``."""
 
 FEWEST = 3

@@ -36,7 +36,7 @@ TRIPLES = 3
 SMALL_NOISE = 0.05
 """and more as long as the variance of the noise stays below this part of the number of rows."""
 
-TWICE = 2.0
+BEARABLE = 4.0
 """Noise that interactions of three may bring where numbers are among the columns, in deviations of sampling."""
 
 LATER = 2
@@ -120,12 +120,12 @@ def noise_of(domain: Domain, knowledge: Knowledge, currency: Currency, amount: F
 
 
 def even_noise(domain: Domain) -> float:
-    """Return how much noise interactions of three may bring, in parts of the rows: twice what sampling alone has.
+    """Return how much noise interactions of three may bring, in parts of the rows.
 
-    The finer the columns, the less a contrast varies by sampling.
+    The finer the columns, the less a contrast of two varies by sampling, and the less noise it bears.
     """
     cells = max(domain.size(name) for name in domain) ** 2
-    return LATER * TWICE**2 / cells
+    return LATER * BEARABLE**2 / cells
 
 
 def single_weight(columns: int) -> int:

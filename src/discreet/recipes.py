@@ -82,14 +82,10 @@ class Marginals:
     rounds: ClassVar[int] = 2
     """Releases, each for the same part of the budget; what the earlier ones show decides what the next one asks."""
 
-    def next(self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
-        """Return what is measured next, for an amount of the budget."""
-        return plan_next(seen, domain, currency, amount)
-
     def __post_init__(self) -> None:
         check_alpha(self.alpha, "gaussian")
         if self.max_order not in (0, 1, 2):
-            raise SettingError("max-order: 0, 1 or 2; the method `marginals` measures up to three columns at a time")
+            raise SettingError("max-order: 0, 1 or 2; the method measures up to three columns at a time")
         if self.search not in ("hybrid", "pc", "greedy"):
             raise SettingError("search: `hybrid`, `pc` or `greedy`")
 
@@ -97,6 +93,10 @@ class Marginals:
     def name(self) -> str:
         """The method's name."""
         return "marginals"
+
+    def next(self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
+        """Return what is measured next, for an amount of the budget."""
+        return plan_next(seen, domain, currency, amount)
 
     def changed(
         self, *, search: SearchName | None = None, max_order: int | None = None, alpha: float | None = None
@@ -124,10 +124,6 @@ class Moments(Marginals):
 
     rounds: ClassVar[int] = 3
 
-    def next(self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
-        """Return what is measured next, for an amount of the budget."""
-        return plan_next(seen, domain, currency, amount, triples=0, noise=even_noise(domain))
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.bins is not None and not 2 <= self.bins <= MOST_BINS:
@@ -137,6 +133,10 @@ class Moments(Marginals):
     def name(self) -> str:
         """The method's name."""
         return "moments"
+
+    def next(self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction) -> Counts | Interactions | None:
+        """Return what is measured next, for an amount of the budget."""
+        return plan_next(seen, domain, currency, amount, triples=0, noise=even_noise(domain))
 
 
 MEASURING: dict[str, type[Marginals]] = {"marginals": Marginals, "moments": Moments}
