@@ -299,18 +299,18 @@ def test_doubts_are_said_before_anything_is_spent():
         dc.discover(small, domain=net.domain(5_000), epsilon=0.05)
     wide = dc.Domain({c: dc.Categorical(categories=tuple(map(str, range(20)))) for c in "ab"}, rows=1_000)
     statistic = plan(wide, Knowledge(), Currency.GDP)
-    (words,) = doubts(wide, statistic, 10.0, 1e-6, Currency.GDP)
+    (words,) = doubts(wide, statistic, 10.0, 1e-6, Currency.GDP, rounds=2)
     assert "'a' and 'b'" in words
     assert "2,000 rows" in words
     enough = net.domain(100_000)
-    assert doubts(enough, plan(enough, Knowledge(), Currency.GDP), 1.0, 1e-6, Currency.GDP) == []
+    assert doubts(enough, plan(enough, Knowledge(), Currency.GDP), 1.0, 1e-6, Currency.GDP, rounds=2) == []
 
 
 def test_the_rows_that_are_said_to_be_needed_are_enough():
     net = dc.network("asia")
     domain = net.domain(1_000)
     statistic = plan(domain, Knowledge(), Currency.GDP)
-    (words,) = doubts(domain, statistic, 0.05, 1e-6, Currency.GDP)
+    (words,) = doubts(domain, statistic, 0.05, 1e-6, Currency.GDP, rounds=2)
     rows = int(words.split("it takes ")[1].split(" rows")[0].replace(",", ""))
     variance = float(statistic.sensitivity(domain).l2_squared / (limit_of(Currency.GDP, 0.05, 1e-6) / 2))
     assert weakest_seen(rows, variance) == pytest.approx(0.05, rel=1e-3)
@@ -339,7 +339,7 @@ def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
     def drowned(*_):
         raise SettingError("sigma: the noise would drown everything")
 
-    monkeypatch.setattr("discreet.discovering.plan_next", drowned)
+    monkeypatch.setattr("discreet.recipes.plan_next", drowned)
     words = []
     _, found = seeded("cancer", progress=words.append)
     assert "drown in noise" in words[-1]

@@ -25,7 +25,13 @@ LARGEST_EPSILON = 1_000.0
 
 
 def doubts(
-    domain: Domain, statistic: Counts | Interactions, epsilon: float, delta: float, currency: Currency, *, rounds: int
+    domain: Domain,
+    statistic: Counts | Interactions,
+    epsilon: float,
+    delta: float,
+    currency: Currency,
+    *,
+    rounds: int = 1,
 ) -> list[str]:
     """Return a sentence for each reason to expect little, with what would be needed."""
     return [*_too_noisy(domain, statistic, epsilon, delta, currency, rounds), *_too_large(domain, statistic)]

@@ -23,8 +23,9 @@ from discreet.methods import Flipped, FlippedSvt
 from discreet.opening import Opened, check_room, open_up, share_left, warn_if_drowned
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
-from discreet.recipes import COLLIDER, direct
+from discreet.recipes import seeded
 from discreet.room import Room
+from discreet.search.fitting import COLLIDER, direct
 from discreet.search.pattern import Triple, neighbours, pairs_left, unshielded
 from discreet.search.pc import Progress, break_circles
 from discreet.statistics.dependence import MOVED, moved_by_steps
@@ -106,7 +107,7 @@ class _Keeper:
         kept = break_circles(strengths, self._knowledge)
         unasked = pairs_left(self._names, pairs)
         weights = self._weights(kept, unasked)
-        return direct(tuple(self._room.domain), kept, weights, self._knowledge, unasked=unasked)
+        return direct(tuple(self._room.domain), kept, weights, self._knowledge, seeded(), unasked=unasked)
 
     def _found(self, pairs: list[Pair]) -> set[Pair]:
         """Find the pairs that may be edges."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
@@ -14,7 +14,7 @@ from discreet.confidence import confidences
 from discreet.discovery import Confidence, Discovery, Privacy
 from discreet.domain import Domain, Numeric
 from discreet.errors import ReleaseError, SettingError
-from discreet.graph import Graph, Pair, colliders
+from discreet.graph import Graph, Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.measurement import Measurement
 from discreet.oracles import Question
@@ -22,14 +22,12 @@ from discreet.oracles.curved import Curved
 from discreet.oracles.released import EFFECT, Released, check_alpha
 from discreet.planning import components, even_noise, plan, plan_next
 from discreet.privacy.accounting import Currency
-from discreet.search.arrange import arrange
+from discreet.search.fitting import direct, triple_weights
 from discreet.search.greedy import greedy
-from discreet.search.orient import Claim, equivalents, extension, orient
-from discreet.search.pattern import Triple as Place
-from discreet.search.pattern import unshielded
+from discreet.search.orient import equivalents
 from discreet.search.pc import Progress, break_circles, pc
 from discreet.search.scored import evidence_score
-from discreet.search.sieve import Bar, Sieved, Triple, sieve, triples
+from discreet.search.sieve import Bar, Sieved, sieve, triples
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 
@@ -45,11 +43,8 @@ FIRST_DROP, DROP = -3.0, -1.0
 BRIDGE = 0.325
 """How much more it takes to drop a link between two parts, in units of log(1 + EFFECT n)."""
 
-COLLIDER = 2.0
-"""Evidence that it takes to call something a common effect."""
-
-RESTARTS, CLIMBS = 10, 5
-"""Restarts of the search for directions, and of the search by scores."""
+CLIMBS = 5
+"""Restarts of the search by scores."""
 
 MOST_BINS = 20
 """Bins of a numeric column: tables of two take time with the fourth power of it."""
@@ -190,6 +185,11 @@ def search_again(
     return search(found.measurements, found.privacy, found.domain, recipe, knowledge=found.knowledge)
 
 
+def seeded() -> np.random.Generator:
+    """Return a generator for searches and simulated nulls: the same release gives the same graph. No privacy noise."""
+    return np.random.default_rng(0)
+
+
 def look(
     measurements: Sequence[Measurement],
     domain: Domain,
@@ -214,7 +214,7 @@ def looked_at(
 
 
 def _oracle(measurements: Sequence[Measurement], domain: Domain, recipe: Marginals) -> Released:
-    parts, rng = components(measurements, domain), np.random.default_rng(0)
+    parts, rng = components(measurements, domain), seeded()
     if isinstance(recipe, Moments):
         return Curved(parts, bins=_bins(domain), alpha=recipe.alpha, rng=rng)
     return Released(parts, alpha=recipe.alpha, rng=rng)
@@ -240,13 +240,13 @@ def _hybrid(
     around = triples(found, oracle, max_order=max_order)
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     weights = triple_weights(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
-    graph = direct(names, found.pairs, weights, knowledge, unasked=found.unasked)
+    graph = direct(names, found.pairs, weights, knowledge, seeded(), unasked=found.unasked)
 
     def again(evidence: Mapping[Question, float]) -> Graph:
         weighed = triple_weights(around, evidence)
-        return direct(names, found.pairs, weighed, knowledge, unasked=found.unasked, restarts=0)
+        return direct(names, found.pairs, weighed, knowledge, seeded(), unasked=found.unasked, restarts=0)
 
-    sure = confidences(graph, found, bar, around, oracle, again, np.random.default_rng(0))
+    sure = confidences(graph, found, bar, around, oracle, again, seeded())
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 
@@ -255,7 +255,7 @@ def _greedy(oracle: Released, domain: Domain, knowledge: Knowledge, max_order: i
     bar = _last_bar(domain)
     found = sieve(tuple(domain), oracle, bar, knowledge=knowledge, max_order=0, earlier=earlier)
     score = evidence_score(oracle, found.pairs, bar.keep, knowledge)
-    rng = np.random.default_rng(0)
+    rng = seeded()
     dag = greedy(tuple(domain), score, rng=rng, knowledge=knowledge, max_parents=max_order + 1, restarts=CLIMBS)
     return equivalents(dag, knowledge)
 
@@ -264,41 +264,3 @@ def _last_bar(domain: Domain) -> Bar:
     """Return what evidence decides in the end: more is needed where more columns make a neighbour rarer."""
     rare = max(len(domain.columns) - 1 - NEIGHBOURS, 1.0) / NEIGHBOURS
     return _bar(domain, keep=max(math.log(rare), LEAST), drop=DROP)
-
-
-def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> dict[Place, float]:
-    """Return by how much each triple would rather be a common effect."""
-    weights = {}
-    for t in around:
-        if t.without and t.including:
-            apart, joined = (min(evidence[q] for q in side) for side in (t.without, t.including))
-            gain = joined - apart
-            if t.step is not None:
-                gain = (gain + evidence[t.step[1]] - evidence[t.step[0]]) / 2
-            weights[frozenset(t.ends), t.middle] = gain - COLLIDER
-    return weights
-
-
-def direct(
-    nodes: tuple[str, ...],
-    pairs: Mapping[Pair, object],
-    weights: Mapping[Place, float],
-    knowledge: Knowledge,
-    *,
-    unasked: frozenset[Pair] = frozenset(),
-    restarts: int = RESTARTS,
-) -> Graph:
-    """Return the class of the acyclic graph that fits the triples best: ``weights`` is what speaks for common effects.
-
-    Triples without a weight are unclear, as those over pairs that nobody asked about.
-    """
-    unclear = frozenset(place for place in unshielded(nodes, pairs) if place not in weights)
-
-    def oriented(effects: Iterable[Place]) -> Graph:
-        claims = [Claim(ends, middle, weights[ends, middle]) for ends, middle in effects if (ends, middle) in weights]
-        return orient(nodes, pairs, claims, knowledge, unclear=unclear, unasked=unasked)
-
-    start = extension(oriented(place for place, weight in weights.items() if weight > 0))
-    rng = np.random.default_rng(0)
-    arrows = arrange(nodes, pairs, weights, rng, knowledge=knowledge, start=start, restarts=restarts)
-    return oriented(colliders(Graph(nodes, arrows)))

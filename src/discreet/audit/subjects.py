@@ -172,7 +172,7 @@ def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object
     return lambda rows, times: [once(rows) for _ in range(times)]
 
 
-ORACLES: dict[str, str | None] = {"Released": "marginals", "DSeparation": None, "GTest": None}
+ORACLES: dict[str, str | None] = {"Released": "marginals", "Curved": "moments", "DSeparation": None, "GTest": None}
 """Oracles with the method whose audit asks them; None where nothing is promised (the truth, and exact answers)."""
 
 
