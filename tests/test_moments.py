@@ -15,7 +15,7 @@ from discreet.networks.nonlinear import nonlinear
 from discreet.oracles.components import Component, Components, contrasts
 from discreet.oracles.curved import INNER, Curved, slopes, waves
 from discreet.oracles.released import Released
-from discreet.planning import noise_of
+from discreet.planning import SETTLING, noise_of
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.recipes import Marginals, Moments, search_again
 from discreet.statistics.interactions import Interactions
