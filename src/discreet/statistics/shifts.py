@@ -48,7 +48,8 @@ class Shifts:
 
     def order(self) -> IntArray:
         """Return which row stands at each place of the cycles."""
-        return np.random.default_rng(self.arrangement).permutation(self.rows)
+        rng = np.random.default_rng(self.arrangement)
+        return rng.permutation(self.rows)
 
     def cycles(self) -> list[tuple[int, int]]:
         """Return how many cycles there are of each length, longest first; every length divides the size."""
