@@ -38,6 +38,8 @@ from discreet.statistics.information import ConditionalInformation, ConditionalT
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
 from discreet.statistics.permuted import Compared, PermutedHSIC, SeparationHSIC
+from discreet.statistics.products import FINE as ONE_UNIT
+from discreet.statistics.products import FitSums, ResidualProduct, powers_of
 from discreet.statistics.quantiles import Quantiles
 from discreet.statistics.ranks import (
     AverageTau,
@@ -66,6 +68,7 @@ TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "x
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
 TRIAD = Domain({c: Categorical(categories=tuple("ab"), ordered=True) for c in "xyz"}, rows=3)
 FINE = Domain({c: Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=30)
+LONG = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xyz"}, rows=50)
 MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
 STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
@@ -87,6 +90,16 @@ _PERMUTED = (("", TRIO), ("", FINE), ("z", TRIAD), ("z", FINE))
 def _permuted(kind: type[PermutedHSIC], **settings: Any) -> tuple[tuple[Statistic, Domain], ...]:
     compared = [(Compared.of("x", "y", tuple(given), domain), domain) for given, domain in _PERMUTED]
     return tuple((kind(of, 6, ridge=50.0, **settings), domain) for of, domain in compared)
+
+
+def _products() -> dict[type, tuple[tuple[Statistic, Domain], ...]]:
+    compared = [(Compared.of("x", "y", ("z",), domain), domain) for domain in (TRIAD, FINE)]
+    fits = (tuple(0.3 / (i + 1) for i in range(len(powers_of(1)))), (0.0,) * len(powers_of(1)))
+    cuts = (ONE_UNIT // 2, ONE_UNIT)
+    return {
+        FitSums: tuple((FitSums(of), domain) for of, domain in compared),
+        ResidualProduct: tuple((ResidualProduct(of, fits, cuts), domain) for of, domain in compared),
+    }
 
 
 _MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
@@ -117,6 +130,7 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     BinnedSums: tuple((BinnedSums(Scaled.of("x", "y", d), 3), d) for d in (TRIO, SCALE)),
     **{kind: _both_ways(kind) for kind in SCORES.values() if kind is not None},
     Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
+    **_products(),
     PermutedHSIC: _permuted(PermutedHSIC),
     SeparationHSIC: _permuted(SeparationHSIC, alpha=0.34),
     Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),
