@@ -23,7 +23,7 @@ from discreet.tables import Table
 FINE = 1 << 12
 """The ends of the scale on which products are made: sums of them fit in 64 bits."""
 
-DEGREES = {1: 7, 2: 4, 3: 2}
+DEGREES = {1: 8, 2: 6, 3: 3}
 """Largest degree of the polynomials, by how many columns are given."""
 
 MAX_ROWS = 1 << 30
