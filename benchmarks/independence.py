@@ -176,7 +176,7 @@ def many_rows(rng: np.random.Generator) -> None:
 
 PARTS: dict[str, Callable[[np.random.Generator], None]] = {
     "permutation": by_permutations,
-    "krr": lambda rng: given_others("krr", {1: [(2_000, 100), (20_000, 40)], 2: [(2_000, 50)]}, rng),
+    "krr": lambda rng: given_others("krr", {1: [(2_000, 100), (10_000, 20)], 2: [(2_000, 40)]}, rng),
     "gcm": lambda rng: given_others(
         "gcm", {1: [(2_000, 200), (20_000, 200), (200_000, 40)], 2: [(2_000, 100), (20_000, 100), (200_000, 40)]}, rng
     ),

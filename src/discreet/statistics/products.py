@@ -52,8 +52,8 @@ class FitSums:
 
     Guarantee
     ---------
-    Each product lies within FINE^2 of 0, squares above it: substituting one row changes a sum by at most 2 FINE^2, and
-    a sum of squares by FINE^2.
+    With p polynomials, substituting one row changes all sums by at most FINE^2 sqrt(p^2 + 5p + 5) in L2 norm, and in L1
+    norm by the root of their number times that.
 
     Proof
     -----
@@ -85,11 +85,10 @@ class FitSums:
         """Return what all sums change by together."""
         self.of.check(domain)
         check_rows(domain)
-        squares = sum(i == j for i, j in self.pairs) + 2
-        others = len(self.pairs) + 2 - squares + 2 * len(powers_of(len(self.of.given)))
-        return Sensitivity(
-            l1=Fraction(FINE**2 * (squares + 2 * others)), l2_squared=Fraction(FINE**4 * (squares + 4 * others))
-        )
+        many = len(powers_of(len(self.of.given)))
+        l2_squared = FINE**4 * (many**2 + 5 * many + 5)
+        numbers = len(self.pairs) + 2 * many + 2
+        return Sensitivity(l1=Fraction(math.isqrt(numbers * l2_squared) + 1), l2_squared=Fraction(l2_squared))
 
     def evaluate(self, table: Table) -> IntArray:
         """Return the sums."""
