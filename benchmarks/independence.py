@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.answers import Inquiry
 from discreet.arrays import FloatArray, IntArray
-from discreet.domain import Domain, Numeric
+from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import DoubtWarning
 from discreet.examining import TESTS, examine
 from discreet.privacy.budget import Budget
@@ -158,6 +158,28 @@ def given_others(test: str, sizes: dict[int, Sequence[tuple[int, int]]], rng: np
                 )
 
 
+def by_tables(rng: np.random.Generator) -> None:
+    """Print both errors of the test on tables: three levels each, x and y depend on all that is given."""
+    rows, repeats, level = 2_000, 300, Categorical(categories=("a", "b", "c"))
+    for given in (0, 1, 2):
+        names = ("x", "y", *(f"z{i}" for i in range(given)))
+        domain = Domain(dict.fromkeys(names, level), rows=rows)
+        for depend in (False, True):
+            for epsilon, delta in ((1.0, 1e-6), (1.0, 0.0), (8.0, 1e-6)):
+                found = 0
+                for _ in range(repeats):
+                    z = rng.integers(0, 3, (given, rows))
+                    x, y = ((z.sum(axis=0) + (rng.random(rows) < 0.5) * rng.integers(0, 3, rows)) % 3 for _ in "xy")
+                    if depend:
+                        y = np.where(rng.random(rows) < 0.3, x, y)
+                    table = MemoryTable(dict(zip(names, (x, y, *z), strict=True)), dict.fromkeys(names, 3))
+                    room = Room(table, domain, Budget(epsilon=epsilon, delta=delta))
+                    found += not TESTS["tables"].run(room, Inquiry("x", "y", names[2:], ALPHA))[0]
+                what = "type II" if depend else "type I"
+                share = 1 - found / repeats if depend else found / repeats
+                print(f"tables, {given} given, epsilon {epsilon:g}, delta {delta:g}: {what} {share:.3f}", flush=True)
+
+
 def many_rows(rng: np.random.Generator) -> None:
     """Print how long a test of 1,000,000 rows takes, from a table in memory to the answer, with exact noise."""
     import pyarrow as pa
@@ -176,6 +198,7 @@ def many_rows(rng: np.random.Generator) -> None:
 
 PARTS: dict[str, Callable[[np.random.Generator], None]] = {
     "permutation": by_permutations,
+    "tables": by_tables,
     "krr": lambda rng: given_others("krr", {1: [(2_000, 100), (10_000, 20)], 2: [(2_000, 40)]}, rng),
     "gcm": lambda rng: given_others(
         "gcm", {1: [(2_000, 200), (20_000, 200), (200_000, 40)], 2: [(2_000, 100), (20_000, 100), (200_000, 40)]}, rng

@@ -30,7 +30,7 @@ class Kind:
     Parameters
     ----------
     check
-        Refuses what it cannot answer, from public facts alone.
+        Refuses what it cannot answer, from public facts and the budget's currency alone.
     run
         Asks a room, with all that is left of its budget.
     level
@@ -41,7 +41,7 @@ class Kind:
         Whether it needs no delta; then none is promised away.
     """
 
-    check: Callable[[Inquiry, Domain], None]
+    check: Callable[[Inquiry, Domain, Currency], None]
     run: Callable[[Room, Inquiry], Found]
     level: Level
     numbers: bool = True
@@ -121,11 +121,11 @@ def examine(
     asked = Inquiry(x, y, tuple(given), alpha)
     name = chosen(test, asked, domain)
     check_guarantee(epsilon, delta, domain.rows)
-    delta = 0.0 if TESTS[name].pure else delta
-    narrow = check_inquiry(name, asked, domain, pure=not delta)
+    budget = Budget(epsilon=epsilon, delta=0.0 if TESTS[name].pure else delta)
+    narrow = check_inquiry(name, asked, domain, budget.currency)
     if progress is not None:
         progress("reading and encoding the table")
-    room = Room(load(data, narrow), narrow, Budget(epsilon=epsilon, delta=delta))
+    room = Room(load(data, narrow), narrow, budget)
     if progress is not None:
         progress(f"{asked.words}: the test `{name}`")
     return examine_in(room, asked, name)
@@ -155,17 +155,14 @@ def chosen(test: str, asked: Inquiry, domain: Domain) -> str:
     )
 
 
-def check_inquiry(name: str, asked: Inquiry, domain: Domain, *, pure: bool) -> Domain:
+def check_inquiry(name: str, asked: Inquiry, domain: Domain, currency: Currency) -> Domain:
     """Return the domain of the columns that are asked about, after refusing what the test cannot answer."""
     kind = TESTS[name]
     plain = between_bounds(domain) if kind.numbers else domain
     narrow = Domain({c: plain[c] for c in asked.columns}, rows=domain.rows, unit=domain.unit)
     if narrow.rows < LEAST_ROWS:
         raise SettingError(f"rows: a test takes at least {LEAST_ROWS}")
-    if name == "tables":
-        check_tables(asked, narrow, pure=pure)
-    else:
-        kind.check(asked, narrow)
+    kind.check(asked, narrow, currency)
     return narrow
 
 
@@ -173,7 +170,7 @@ def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
     """Test independence with all that is left of a room's budget."""
     budget = room.budget
     name = chosen(test, asked, room.domain)
-    check_inquiry(name, asked, room.domain, pure=budget.currency is Currency.PURE)
+    check_inquiry(name, asked, room.domain, budget.currency)
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
     kind = TESTS[name]

@@ -14,6 +14,7 @@ from discreet.domain import Domain
 from discreet.errors import DoubtWarning, SettingError
 from discreet.mechanisms.additive import additive_for
 from discreet.mechanisms.rank import noisy_rank_for
+from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.room import Room
 from discreet.statistics.permuted import Compared, PermutedHSIC
@@ -36,14 +37,14 @@ Found = tuple[bool, float | None]
 """Whether columns look independent, and the p-value where there is one."""
 
 
-def check_permutation(asked: Inquiry, domain: Domain) -> None:
+def check_permutation(asked: Inquiry, domain: Domain, _currency: Currency) -> None:
     """Refuse what a test by permutations cannot answer."""
     if asked.given:
         raise SettingError("given: the test `permutation` takes none; `krr`, `gcm` and `tables` do")
     _permuted(asked, domain).sensitivity(domain)
 
 
-def check_krr(asked: Inquiry, domain: Domain) -> None:
+def check_krr(asked: Inquiry, domain: Domain, _currency: Currency) -> None:
     """Refuse what a test on residuals of kernel regressions cannot answer."""
     if not asked.given:
         raise SettingError("given: the test `krr` is for columns given others; take `permutation`")
@@ -75,7 +76,7 @@ def _warn_if_drowned(room: Room, scale: float) -> None:
         )
 
 
-def check_gcm(asked: Inquiry, domain: Domain) -> None:
+def check_gcm(asked: Inquiry, domain: Domain, _currency: Currency) -> None:
     """Refuse what a test on residuals of polynomial fits cannot answer."""
     if not asked.given:
         raise SettingError("given: the test `gcm` is for columns given others; take `permutation`")

@@ -27,14 +27,14 @@ MOST_GIVEN = 2
 """Tables of two columns tell of dependence given up to two others."""
 
 
-def check_tables(asked: Inquiry, domain: Domain, *, pure: bool = False) -> None:
+def check_tables(asked: Inquiry, domain: Domain, currency: Currency) -> None:
     """Refuse what tables cannot answer. From public facts alone."""
     widest = domain.widest()
     widest.check_tabulable()
     if len(asked.given) > MOST_GIVEN:
         raise SettingError(f"given: the test `tables` takes at most {MOST_GIVEN} columns")
-    check_alpha(asked.alpha, "laplace" if pure else "gaussian")
-    statistic = _tables(asked, widest, Currency.PURE if pure else Currency.GDP)
+    check_alpha(asked.alpha, "laplace" if currency is Currency.PURE else "gaussian")
+    statistic = _tables(asked, widest, currency)
     if statistic is not None:
         statistic.sensitivity(widest)
     sizes = [widest.size(name) for name in asked.columns]
