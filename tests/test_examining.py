@@ -190,7 +190,7 @@ def test_sums_for_a_fit_are_those_of_its_polynomials():
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 8.0])
 def test_tables_and_permutations_keep_their_level(epsilon):
-    rng, rows, runs = np.random.default_rng(2), 500, 300
+    rng, rows, runs = np.random.default_rng(2), 500, 150
     domain = dc.Domain({"x": BINNED, "y": BINNED}, rows=rows)
     plain = dc.Domain({"x": NUMBER, "y": NUMBER}, rows=rows)
     found = {"tables": 0, "permutation": 0}
@@ -202,7 +202,7 @@ def test_tables_and_permutations_keep_their_level(epsilon):
                 budget = dc.Budget(epsilon=epsilon, delta=1e-6 if name == "tables" else 0.0)
                 room = dc.Room(table_of(codes, of), of, budget)
                 found[name] += not examine_in(room, Inquiry("x", "y"), name).independent
-    assert max(found.values()) / runs < 0.1
+    assert max(found.values()) / runs < 0.12
 
 
 def run(*arguments):
