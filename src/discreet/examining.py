@@ -53,8 +53,8 @@ _KRR = (
     "hardly finds any dependence"
 )
 _GCM = (
-    "at alpha 0.05, 0 to 0.07 on smooth functions of what is given (0.25 with two columns and 200,000 rows), and 0.5 to "
-    "1 on functions that polynomials cannot follow"
+    "at alpha 0.05, 0 to 0.07 on smooth functions of what is given (0.25 with two columns and 200,000 rows), and 0.5 "
+    "to 1 on functions that polynomials cannot follow"
 )
 
 TESTS: dict[str, Kind] = {
