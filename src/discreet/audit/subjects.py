@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
@@ -21,6 +22,7 @@ from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
+from discreet.mechanisms.rank import NoisyRank
 from discreet.mechanisms.selection import Selection, TopK
 from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import Currency
@@ -35,6 +37,9 @@ from discreet.statistics.direction import Difference
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
+from discreet.statistics.permuted import Compared, PermutedHSIC, SeparationHSIC
+from discreet.statistics.products import FINE as ONE_UNIT
+from discreet.statistics.products import FitSums, ResidualProduct, powers_of
 from discreet.statistics.quantiles import Quantiles
 from discreet.statistics.ranks import (
     AverageTau,
@@ -61,6 +66,9 @@ MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
 TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
+TRIAD = Domain({c: Categorical(categories=tuple("ab"), ordered=True) for c in "xyz"}, rows=3)
+FINE = Domain({c: Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=30)
+LONG = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xyz"}, rows=50)
 MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
 STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
@@ -74,6 +82,24 @@ _CURVES = (Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT, -UNIT)))
 
 def _both_ways(kind: type[Difference]) -> tuple[tuple[Statistic, Domain], ...]:
     return tuple((kind(Scaled.of("x", "y", domain), *_CURVES), domain) for domain in (TRIO, SCALE))
+
+
+_PERMUTED = (("", TRIO), ("", FINE), ("z", FINE))
+
+
+def _permuted(kind: type[PermutedHSIC], **settings: Any) -> tuple[tuple[Statistic, Domain], ...]:
+    compared = [(Compared.of("x", "y", tuple(given), domain), domain) for given, domain in _PERMUTED]
+    return tuple((kind(of, 6, ridge=50.0, **settings), domain) for of, domain in compared)
+
+
+def _products() -> dict[type, tuple[tuple[Statistic, Domain], ...]]:
+    compared = [(Compared.of("x", "y", ("z",), domain), domain) for domain in (TRIAD, FINE)]
+    fits = (tuple(0.3 / (i + 1) for i in range(len(powers_of(1)))), (0.0,) * len(powers_of(1)))
+    cuts = (ONE_UNIT // 2, ONE_UNIT)
+    return {
+        FitSums: tuple((FitSums(of), domain) for of, domain in compared),
+        ResidualProduct: tuple((ResidualProduct(of, fits, cuts), domain) for of, domain in compared),
+    }
 
 
 _MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
@@ -104,6 +130,9 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     BinnedSums: tuple((BinnedSums(Scaled.of("x", "y", d), 3), d) for d in (TRIO, SCALE)),
     **{kind: _both_ways(kind) for kind in SCORES.values() if kind is not None},
     Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
+    **_products(),
+    PermutedHSIC: _permuted(PermutedHSIC),
+    SeparationHSIC: _permuted(SeparationHSIC, alpha=0.34),
     Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),
     Separators: ((Separators((_MARGIN, _OTHER)), STRATA), (Separators((_MIXED, _OTHER)), FEW)),
     HowMany: ((HowMany((_MARGIN, _OTHER)), STRATA), (HowMany((_MIXED, _OTHER, _MARGIN)), FEW)),
@@ -117,8 +146,8 @@ class Popular(Counts):
     """How often each level of a column occurs, as utilities to choose by: a row moves two of them by one."""
 
     def sensitivity(self, domain: Domain) -> Sensitivity:
-        """Return 1 for the largest change."""
-        return replace(super().sensitivity(domain), largest=Fraction(1))
+        """Return 1 for the largest change, and for that of the first."""
+        return replace(super().sensitivity(domain), largest=Fraction(1), first=Fraction(1))
 
 
 @dataclass(frozen=True)
@@ -144,6 +173,7 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
     ShapedGaussian: ((ShapedGaussian(1.2, _CONTRASTS.squares(ONE)), _CONTRASTS, ONE),),
     DiscreteGaussian: ((DiscreteGaussian(1.5), _ONE_TABLE, ONE),),
     DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
+    NoisyRank: ((NoisyRank(1.5, 1), Popular((("a",),)), ONE),),
     Selection: ((Selection(2.0, 1), Popular((("a",),)), ONE),),
     TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR),),
 }
