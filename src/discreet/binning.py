@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
 
@@ -18,15 +19,20 @@ NOISE_AT: dict[int, float] = {8: 0.006, 6: 0.02, 4: 0.06}
 FEWEST = 3
 
 
-def in_bins(domain: Domain, bins: int) -> Domain:
-    """Return the domain with that many bins, at quantiles to be released, for numeric columns that have none."""
-    found = {
-        name: replace(column, bins=bins, at=QUANTILES)
-        if isinstance(column, Numeric) and column.bins is None
-        else column
-        for name, column in domain.columns.items()
-    }
-    return replace(domain, columns=found)
+def in_bins(domain: Domain, bins: int, columns: Collection[str] | None = None) -> Domain:
+    """Return the domain with that many bins, at quantiles to be released, for numeric columns that have none.
+
+    All of them, or those among ``columns``.
+    """
+    without = {name: c for name, c in domain.columns.items() if isinstance(c, Numeric) and c.bins is None}
+    chosen = without.keys() if columns is None else without.keys() & columns
+    found = {name: replace(without[name], bins=bins, at=QUANTILES) for name in chosen}
+    return replace(domain, columns={**domain.columns, **found})
+
+
+def bins_of(domain: Domain) -> dict[str, int]:
+    """Return the number of bins of every numeric column."""
+    return {name: len(c.edges) - 1 for name, c in domain.columns.items() if isinstance(c, Numeric)}
 
 
 def bins_for(

@@ -12,7 +12,7 @@ from discreet.discovery import Privacy
 from discreet.domain import Domain, Numeric
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.examining_numbers import Found, check_gcm, check_krr, check_permutation, run_gcm, run_permuted
-from discreet.examining_tables import check_tables, run_tables
+from discreet.examining_tables import check_tables, into_bins, run_moments, run_tables
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.room import Room
@@ -39,6 +39,8 @@ class Kind:
         Whether it takes numbers between bounds, with or without bins.
     pure
         Whether it needs no delta; then none is promised away.
+    prepare
+        Says how columns are encoded, from public facts alone.
     """
 
     check: Callable[[Inquiry, Domain, Currency], None]
@@ -46,8 +48,10 @@ class Kind:
     level: Level
     numbers: bool = True
     pure: bool = False
+    prepare: Callable[[Inquiry, Domain, Budget], Domain] = lambda _, domain, __: domain
 
 
+_MOMENTS = "about alpha"
 _KRR = (
     "at alpha 0.05, 0 to 0.11 on smooth functions of what is given and up to 0.35 on others; and below 10,000 rows it "
     "hardly finds any dependence"
@@ -69,6 +73,13 @@ TESTS: dict[str, Kind] = {
         run_tables,
         Level(controlled=True, found="about alpha, with a null law that includes the noise"),
         numbers=False,
+    ),
+    "moments": Kind(
+        check_tables,
+        run_moments,
+        Level(controlled=True, found=_MOMENTS),
+        numbers=False,
+        prepare=into_bins,
     ),
     "krr": Kind(check_krr, run_permuted, Level(controlled=False, found=_KRR), pure=True),
     "gcm": Kind(check_gcm, run_gcm, Level(controlled=False, found=_GCM)),
@@ -104,8 +115,9 @@ def examine(
     epsilon, delta
         The total promise. Tests that need no delta (`permutation`, `krr`) promise 0 whatever is allowed.
     test
-        ``"permutation"``: numbers, nothing given. ``"tables"``: categories and bins, up to two given. ``"krr"`` and
-        ``"gcm"``: numbers given others, with a level that is not controlled. ``"auto"`` takes one of the first two.
+        ``"permutation"``: numbers, nothing given. ``"tables"``: categories and bins, up to two given. ``"moments"``:
+        numbers among them. ``"krr"`` and ``"gcm"``: numbers given others, with a level that is not controlled.
+        ``"auto"`` takes one of the first three.
     alpha
         Level: the share of independent columns that is called dependent. Fixed before anything is asked.
     progress
@@ -131,7 +143,7 @@ def examine(
     name = chosen(test, asked, domain)
     check_guarantee(epsilon, delta, domain.rows)
     budget = Budget(epsilon=epsilon, delta=0.0 if TESTS[name].pure else delta)
-    narrow = check_inquiry(name, asked, domain, budget.currency)
+    narrow = check_inquiry(name, asked, domain, budget)
     if progress is not None:
         progress("reading and encoding the table")
     room = Room(load(data, narrow), narrow, budget)
@@ -158,20 +170,18 @@ def chosen(test: str, asked: Inquiry, domain: Domain) -> str:
     widest = domain.widest()
     if all(widest[name].tabulable for name in asked.columns):
         return "tables"
-    raise SettingError(
-        "test: `auto` finds none whose level is controlled for these columns. Declare bins for all of them, for "
-        "`tables`; or name a test: `permutation` for two columns of numbers, `krr` or `gcm` where numbers are given too"
-    )
+    return "moments"
 
 
-def check_inquiry(name: str, asked: Inquiry, domain: Domain, currency: Currency) -> Domain:
+def check_inquiry(name: str, asked: Inquiry, domain: Domain, budget: Budget) -> Domain:
     """Return the domain of the columns that are asked about, after refusing what the test cannot answer."""
     kind = TESTS[name]
     plain = between_bounds(domain) if kind.numbers else domain
     narrow = Domain({c: plain[c] for c in asked.columns}, rows=domain.rows, unit=domain.unit)
     if narrow.rows < LEAST_ROWS:
         raise SettingError(f"rows: a test takes at least {LEAST_ROWS}")
-    kind.check(asked, narrow, currency)
+    narrow = kind.prepare(asked, narrow, budget)
+    kind.check(asked, narrow, budget.currency)
     return narrow
 
 
@@ -179,7 +189,7 @@ def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
     """Test independence with all that is left of a room's budget."""
     budget = room.budget
     name = chosen(test, asked, room.domain)
-    check_inquiry(name, asked, room.domain, budget.currency)
+    check_inquiry(name, asked, room.domain, budget)
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
     kind = TESTS[name]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 
 from discreet.answers import Inquiry
+from discreet.binning import bins_for, bins_of, in_bins
 from discreet.domain import Domain
 from discreet.doubts import doubts
 from discreet.errors import DoubtWarning, SettingError
@@ -15,9 +17,12 @@ from discreet.examining_numbers import Found
 from discreet.knowledge import NOTHING_KNOWN
 from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
+from discreet.oracles.components import Components
+from discreet.oracles.curved import Curved
 from discreet.oracles.released import LARGEST, Released, check_alpha
 from discreet.planning import MAX_TRIPLE, components, plan
 from discreet.privacy.accounting import Currency
+from discreet.privacy.budget import Budget
 from discreet.room import Room
 from discreet.settling import settle
 from discreet.statistics.counts import Counts
@@ -25,6 +30,29 @@ from discreet.statistics.interactions import Interactions
 
 MOST_GIVEN = 2
 """Tables of two columns tell of dependence given up to two others."""
+
+
+TESTED = 4
+"""Bins at most of the two columns that are tested."""
+
+GIVEN = (TESTED, 16, 8)
+"""Bins at most of a column that is given, by how many are."""
+
+ROWS_A_BIN = 100
+"""Rows that a bin of a given column should have."""
+
+
+def into_bins(asked: Inquiry, domain: Domain, budget: Budget) -> Domain:
+    """Return the domain with bins for numbers without any: few for the two that are tested, many for what is given.
+
+    Few bins show a smooth dependence with little noise; what is given must be fine, or a trend within its bins would
+    pass for dependence.
+    """
+    sides = Domain({c: domain[c] for c in (asked.x, asked.y)}, rows=domain.rows)
+    few = min(bins_for(sides, budget.currency, budget.left, 1), TESTED)
+    most = GIVEN[min(len(asked.given), MOST_GIVEN)]
+    many = max(few, min(most, domain.rows // ROWS_A_BIN))
+    return in_bins(in_bins(domain, few, (asked.x, asked.y)), many)
 
 
 def check_tables(asked: Inquiry, domain: Domain, currency: Currency) -> None:
@@ -44,6 +72,19 @@ def check_tables(asked: Inquiry, domain: Domain, currency: Currency) -> None:
 
 def run_tables(room: Room, asked: Inquiry) -> Found:
     """Release tables with all that is left of the budget, and test on them."""
+    return _run(room, asked, lambda parts, _: Released(parts, alpha=asked.alpha, rng=np.random.default_rng(0)))
+
+
+def run_moments(room: Room, asked: Inquiry) -> Found:
+    """Release moments with all that is left of the budget, and test on them."""
+
+    def oracle(parts: Components, domain: Domain) -> Released:
+        return Curved(parts, bins=bins_of(domain), alpha=asked.alpha, rng=np.random.default_rng(0))
+
+    return _run(room, asked, oracle)
+
+
+def _run(room: Room, asked: Inquiry, oracle_of: Callable[[Components, Domain], Released]) -> Found:
     budget = room.budget
     statistic = _tables(asked, room.domain.widest(), budget.currency)
     if statistic is None:  # a column with one level depends on nothing
@@ -55,8 +96,7 @@ def run_tables(room: Room, asked: Inquiry) -> Found:
     mechanism = additive_for(budget.currency, budget.left, statistic.sensitivity(room.domain))
     measured = Measurement.of(room.release(statistic, mechanism), room.domain)
     parts = components((measured,), room.domain)
-    oracle = Released(parts, alpha=asked.alpha, rng=np.random.default_rng(0))
-    verdict = oracle.ask(asked.x, asked.y, frozenset(asked.given))
+    verdict = oracle_of(parts, room.domain).ask(asked.x, asked.y, frozenset(asked.given))
     return verdict.independent, verdict.p_value
 
 

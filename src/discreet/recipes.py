@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from discreet.binning import bins_of
 from discreet.confidence import confidences
 from discreet.discovery import Confidence, Discovery, Privacy
-from discreet.domain import Domain, Numeric
+from discreet.domain import Domain
 from discreet.errors import ReleaseError, SettingError
 from discreet.graph import Graph, Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
@@ -216,13 +217,8 @@ def looked_at(
 def _oracle(measurements: Sequence[Measurement], domain: Domain, recipe: Marginals) -> Released:
     parts, rng = components(measurements, domain), seeded()
     if isinstance(recipe, Moments):
-        return Curved(parts, bins=_bins(domain), alpha=recipe.alpha, rng=rng)
+        return Curved(parts, bins=bins_of(domain), alpha=recipe.alpha, rng=rng)
     return Released(parts, alpha=recipe.alpha, rng=rng)
-
-
-def _bins(domain: Domain) -> dict[str, int]:
-    """Return the number of bins of every numeric column."""
-    return {name: len(c.edges) - 1 for name, c in domain.columns.items() if isinstance(c, Numeric)}
 
 
 def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
