@@ -1,7 +1,7 @@
 """What `moments` reaches on numeric models, the level of its tests, and how fast it is.
 
 python benchmarks/moments.py accuracy [runs] [networks with commas]
-python benchmarks/moments.py level [data sets]
+python benchmarks/moments.py level [data sets] [rows with commas]
 python benchmarks/moments.py speed [rows] [columns]
 """
 
@@ -51,12 +51,12 @@ def _one(name: str, rows: int, epsilon: float, run: int) -> tuple[float, float, 
     return dc.skeleton_f1(graph, model.dag), dc.cpdag_f1(graph, dc.cpdag(model.dag)), taken
 
 
-def level(sets: int) -> None:
+def level(sets: int, sizes: list[int]) -> None:
     """Print how often the tests of order 0, 1 and 2 call independent and dependent pairs dependent at 0.05."""
     print(f"alpha 0.05, share called dependent: {sets:,} independent pairs / {sets // 5:,} dependent ones")
     print("| rows | given | epsilon 0.1 | epsilon 1 | epsilon 8 |")
     print("|---|---|---|---|---|")
-    for rows in (2_000, 20_000):
+    for rows in sizes:
         for order in range(3):
             cells = []
             for epsilon in (0.1, 1.0, 8.0):
@@ -111,7 +111,8 @@ if __name__ == "__main__":
     mode = sys.argv[1] if len(sys.argv) > 1 else "accuracy"
     rest = sys.argv[2:]
     if mode == "level":
-        level(int(rest[0]) if rest else 1_000)
+        sizes = [int(n) for n in (rest[1] if len(rest) > 1 else "2000,20000").split(",")]
+        level(int(rest[0]) if rest else 1_000, sizes)
     elif mode == "speed":
         speed(int(rest[0]) if rest else 1_000_000, int(rest[1]) if len(rest) > 1 else 20)
     else:

@@ -38,7 +38,7 @@ TESTED = 4
 GIVEN = (TESTED, 16, 8)
 """Bins at most of a column that is given, by how many are."""
 
-ROWS_A_BIN = 100
+ROWS_A_BIN = 40
 """Rows that a bin of a given column should have."""
 
 

@@ -31,8 +31,8 @@ DOUBTED = 0.6
 """How far the correction for coarse bins may be off, in parts of itself."""
 
 
-UNEXPLAINED = 0.08
-"""How much of what bins explain they may miss beyond that."""
+UNEXPLAINED = 3.0
+"""How much of what bins explain they may miss beyond that, times the square of their number."""
 
 NONE: frozenset[str] = frozenset()
 
@@ -72,7 +72,9 @@ class Curved(Released):
             left += ((gx * strata.size[:, None, :]) @ gy.mT).reshape(left.shape)
         whole = super().residuals([(x, y, NONE) for x, y, _ in group]).values
         spread = np.einsum("nii->n", batch.sampled)
-        doubt = DOUBTED**2 * (left**2).sum(axis=1) + UNEXPLAINED**2 * ((whole - batch.values) ** 2).sum(axis=1)
+        fewest = np.array([min((self._bins[z] for z in q[2] if z in self._bins), default=np.inf) for q in group])
+        missed = (UNEXPLAINED / fewest**2) ** 2
+        doubt = DOUBTED**2 * (left**2).sum(axis=1) + missed * ((whole - batch.values) ** 2).sum(axis=1)
         doubt = doubt / np.where(spread > 0, spread, 1.0)
         blurred = batch.blurred + doubt[:, None, None] * batch.sampled
         return self._smooth(replace(batch, values=batch.values - left, blurred=blurred), group)
