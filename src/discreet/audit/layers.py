@@ -5,7 +5,8 @@ from __future__ import annotations
 DOOR = "discreet"
 """The library's front door, which imports by constant names when one is first used."""
 
-_PUBLISHED = ("kendall", "threshold", "sieve", "distance", "em", "running", "iqr", "scores", "halves")
+_PUBLISHED: tuple[str, ...] = ("kendall", "threshold", "sieve", "distance", "em", "running", "iqr", "scores", "halves")
+_PUBLISHED += ("rcit", "pcd")
 PUBLISHED = frozenset({"discreet.published"} | {f"discreet.published.{name}" for name in _PUBLISHED})
 """Methods as published, which are not private."""
 
