@@ -6,10 +6,13 @@ from time import perf_counter
 
 import numpy as np
 
+from discreet.arrays import FloatArray
 from discreet.published.rcit import gram, median_width, rcit
 
 
-def by_matrices(x, y, z, lam, permutations, rng):
+def by_matrices(
+    x: FloatArray, y: FloatArray, z: FloatArray, lam: float, permutations: int, rng: np.random.Generator
+) -> FloatArray:
     """Return HSIC and its permuted values with all kernels written out."""
     n = len(x)
     kernel = gram(z, z, median_width(z))

@@ -33,8 +33,8 @@ REASONS: dict[str, str] = {
     "svt-pc-published": f"{_KENDALL}; fresh thresholds get Gaussian noise where Laplace noise is needed; {_AFTERWARDS}",
     "priv-pc-published": f"{_KENDALL}; {_AFTERWARDS}",
     PCD: "an edge that seems sure gets no noise, and whether it seems so depends on every row; noise is scaled to how "
-    "far the p-value could move on these rows; the bound on what a row moves is false where columns are given; widths are "
-    f"read off the rows; {_AFTERWARDS}",
+    "far the p-value could move on these rows; the bound on what a row moves is false where columns are given; widths "
+    f"are read off the rows; {_AFTERWARDS}",
 }
 """Why none of them is private, by method."""
 
