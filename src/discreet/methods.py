@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from discreet.domain import Domain
 from discreet.errors import SettingError
+from discreet.oracles.pairwise import LARGEST_ALPHA
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals
@@ -158,7 +159,42 @@ class FlippedTopK(Flipped):
         return "flipped-top-k"
 
 
-Recipe = Marginals | Asking
+@dataclass(frozen=True, kw_only=True)
+class Pcd:
+    """For columns of numbers: the dependence of all pairs by kernels, released at once, and what follows from it.
+
+    Zhang, Xia, Ren, Guan, Zhou 2023, repaired.
+
+    Parameters
+    ----------
+    alpha
+        Share of independent pairs that are called dependent, noise included; a limit for many rows.
+    max_order
+        1: a third column may explain a pair, by a rule of thumb. 0: pairs alone are looked at, so that all stay that
+        depend in any way.
+    width
+        Width of the kernels on a scale from -1 to 1 between the bounds.
+    """
+
+    alpha: float = 0.05
+    max_order: int = 1
+    width: float = 0.3
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha <= LARGEST_ALPHA:
+            raise SettingError(f"alpha: above 0, and at most {LARGEST_ALPHA:g}")
+        if self.max_order not in (0, 1):
+            raise SettingError("max-order: 0 or 1; the method `pcd` looks at three columns at most")
+        if not 0.05 <= self.width <= 2:
+            raise SettingError("width: a number from 0.05 to 2")
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "pcd"
+
+
+Recipe = Marginals | Asking | Pcd
 
 RECIPES: dict[str, type[Recipe]] = {
     "marginals": Marginals,
@@ -167,8 +203,12 @@ RECIPES: dict[str, type[Recipe]] = {
     "em-pc": EmPC,
     "flipped-svt": FlippedSvt,
     "flipped-top-k": FlippedTopK,
+    "pcd": Pcd,
 }
 """Methods by name. Whatever stands here is audited."""
+
+NUMERIC = ("pcd",)
+"""Methods for columns of numbers. All others count."""
 
 METHODS = ("auto", *RECIPES)
 """Names of methods that may be asked for."""
@@ -180,7 +220,10 @@ def recipe_for(method: str | Recipe, domain: Domain) -> Recipe:
         return method
     if method not in METHODS:
         raise SettingError(f"method: {method!r} is not one of {', '.join(METHODS)}")
-    domain.check_tabulable()
+    if method in NUMERIC:
+        domain.check_numeric()
+    else:
+        domain.check_tabulable()
     return RECIPES["marginals" if method == "auto" else method]()
 
 

@@ -16,6 +16,7 @@ EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.c
 ROWS = frozenset(
     {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
     | {"discreet.opening", "discreet.keeping", "discreet.dropping", "discreet.directing"}
+    | {"discreet.pcd"}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
     | {"discreet.tables.coarse"}
     | EXACT

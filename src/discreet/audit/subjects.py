@@ -35,6 +35,7 @@ from discreet.statistics.direction import Difference
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
+from discreet.statistics.pairwise import MeanLengths, PairwiseHSIC
 from discreet.statistics.quantiles import Quantiles
 from discreet.statistics.ranks import (
     AverageTau,
@@ -62,6 +63,8 @@ TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
 TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
 MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
+NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "abcd"}, rows=60)
+TWO_NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "ab"}, rows=50)
 STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
 
@@ -104,6 +107,8 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     BinnedSums: tuple((BinnedSums(Scaled.of("x", "y", d), 3), d) for d in (TRIO, SCALE)),
     **{kind: _both_ways(kind) for kind in SCORES.values() if kind is not None},
     Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
+    MeanLengths: tuple((MeanLengths(("x", "y"), d.shape("xy")), d) for d in (TRIO, SCALE)),
+    PairwiseHSIC: tuple((PairwiseHSIC(("x", "y"), d.shape("xy"), pairs=((0, 1),)), d) for d in (TRIO, SCALE)),
     Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),
     Separators: ((Separators((_MARGIN, _OTHER)), STRATA), (Separators((_MIXED, _OTHER)), FEW)),
     HowMany: ((HowMany((_MARGIN, _OTHER)), STRATA), (HowMany((_MIXED, _OTHER, _MARGIN)), FEW)),
@@ -172,7 +177,12 @@ def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object
     return lambda rows, times: [once(rows) for _ in range(times)]
 
 
-ORACLES: dict[str, str | None] = {"Released": "marginals", "DSeparation": None, "GTest": None}
+ORACLES: dict[str, str | None] = {
+    "Released": "marginals",
+    "PairwiseReleased": "pcd",
+    "DSeparation": None,
+    "GTest": None,
+}
 """Oracles with the method whose audit asks them; None where nothing is promised (the truth, and exact answers)."""
 
 
