@@ -21,7 +21,10 @@ KEPT_FOR = [
     ("nothing is imported by a name made up at run time", {"discreet"}),
     ("only noise draws from entropy", {"discreet.privacy.noise"}),
     ("choices are drawn with the bits of noise", {"discreet.privacy.noise", "discreet.testing"}),
-    ("only mechanisms ask for noise", {f"discreet.mechanisms.{name}" for name in ("additive", "selection", "sparse")}),
+    (
+        "only mechanisms ask for noise",
+        {f"discreet.mechanisms.{n}" for n in ("additive", "rank", "selection", "sparse")},
+    ),
     (
         "exact answers are reached through one door",
         {"discreet.cli", "discreet.cli_direction"}

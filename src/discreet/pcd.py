@@ -21,7 +21,7 @@ from discreet.graph import Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms.additive import Additive, DiscreteLaplace, additive_for
 from discreet.methods import Pcd
-from discreet.oracles.pairwise import Blur, PairwiseReleased, threshold
+from discreet.oracles.pairwise import Law, NoiseLaw, PairwiseReleased, threshold
 from discreet.privacy.accounting import MAX_EPSILON, limit_of
 from discreet.privacy.budget import Budget
 from discreet.room import Room
@@ -67,9 +67,9 @@ def pcd_in(
     named: list[Pair] = [frozenset((names[i], names[j])) for i, j in pairs]
     seen = {pair: float(value) * unit for pair, value in zip(named, values.tolist(), strict=True)}
     chance = {frozenset((names[i], names[j])): math.sqrt(varied[i] * varied[j] / rows) for i, j in pairs}
-    blur = _blur(mechanism, unit)
-    oracle = PairwiseReleased(seen, chance, blur, recipe.alpha)
-    return _found(room, recipe, knowledge, oracle, len(pairs), blur.deviation, progress)
+    noise = _noise(mechanism, unit)
+    oracle = PairwiseReleased(seen, chance, noise, recipe.alpha)
+    return _found(room, recipe, knowledge, oracle, len(pairs), noise.deviation, progress)
 
 
 def check_numbers(room: Room, knowledge: Knowledge) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
@@ -109,9 +109,9 @@ def _mechanism(room: Room, statistic: Kernels, amount: Fraction) -> Additive:
     return additive_for(room.budget.currency, amount, statistic.sensitivity(room.domain))
 
 
-def _blur(mechanism: Additive, unit: float) -> Blur:
-    law = "laplace" if isinstance(mechanism, DiscreteLaplace) else "gaussian"
-    return Blur(law, math.sqrt(mechanism.variance) * unit)
+def _noise(mechanism: Additive, unit: float) -> NoiseLaw:
+    law: Law = "laplace" if isinstance(mechanism, DiscreteLaplace) else "gaussian"
+    return NoiseLaw(law, math.sqrt(mechanism.variance) * unit)
 
 
 def _varied(room: Room, statistic: MeanLengths, mechanism: Additive) -> list[float]:
@@ -127,14 +127,14 @@ def _bar(domain: Domain, statistic: PairwiseHSIC, budget: Budget, epsilon: float
     """Return the dependence that stands out of the noise alone, at a budget. From public facts."""
     amount = limit_of(budget.currency, epsilon, budget.delta) * (1 - SINGLES)
     mechanism = additive_for(budget.currency, amount, statistic.sensitivity(domain))
-    return threshold(0.0, _blur(mechanism, statistic.unit(domain.rows)), alpha)
+    return threshold(0.0, _noise(mechanism, statistic.unit(domain.rows)), alpha)
 
 
 def _doubt(room: Room, statistic: PairwiseHSIC, recipe: Pcd) -> None:
     """Refuse, or warn, if little or nothing can stand out of the noise. Nothing is spent."""
     domain, budget = room.domain, room.budget
     mechanism = _mechanism(room, statistic, budget.left * (1 - SINGLES))
-    bar = threshold(0.0, _blur(mechanism, statistic.unit(domain.rows)), recipe.alpha)
+    bar = threshold(0.0, _noise(mechanism, statistic.unit(domain.rows)), recipe.alpha)
     if bar <= FAINT:
         return
     enough = _enough(domain, statistic, budget, recipe.alpha, LARGEST if bar > LARGEST else FAINT)
@@ -146,12 +146,11 @@ def _doubt(room: Room, statistic: PairwiseHSIC, recipe: Pcd) -> None:
             f"{at} no dependence can stand out of the noise; nothing was asked. It takes {to}, or {rows:,} rows"
         )
     rows = math.ceil(domain.rows * bar / FAINT)
-    words = (
-        f"only dependences of {bar:.2f} or more stand out of the noise (none is above {LARGEST:g}; clear causes have"
+    doubt = (
+        f"{at} only dependences of {bar:.2f} or more stand out of the noise (clear causes have about {FAINT:g}, and none "
+        f"is above {LARGEST:g}); for {FAINT:g} it takes {to}, or {rows:,} rows"
     )
-    warnings.warn(
-        f"{at} {words} about {FAINT:g}); for those it takes {to}, or {rows:,} rows", DoubtWarning, stacklevel=4
-    )
+    warnings.warn(doubt, DoubtWarning, stacklevel=4)
 
 
 def _enough(domain: Domain, statistic: PairwiseHSIC, budget: Budget, alpha: float, goal: float) -> float | None:

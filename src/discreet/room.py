@@ -223,6 +223,8 @@ class Gate(Sealed):
         RoomError
             If the gate is closed, a row moves the number further than was paid for, or the statistic failed.
         """
+        if self._mechanism.sample is not None and not getattr(statistic, "symmetric", True):
+            raise RoomError(f"gate: {statistic.name} depends on the order of rows, and cannot be asked of a sample")
         moved = statistic.sensitivity(self.domain).largest
         if moved is None or moved > (self.sensitivity.largest or 0):
             raise RoomError(f"gate: a row may move {statistic.name} further than was paid for")

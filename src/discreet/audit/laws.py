@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 from flint import arb, ctx
@@ -30,6 +31,9 @@ MOST_DRAWS = 100_000
 
 MOST_OUTPUTS = 10_000
 """Outputs of choices that depend on each other are listed up to so many."""
+
+REACH, FEW = 30, 4
+"""Where noise decides between a few outputs, it is tried up to so many scales."""
 
 PROBES = 60
 """Answers as real noise might give them, on which a law that was heard is tried."""
@@ -150,7 +154,7 @@ def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
     try:
         law, places = _heard_law(mechanism, exact)
         if law is None:
-            return _listed_law(mechanism, exact)
+            return _listed_law(mechanism, exact) or _tried_law(mechanism, exact)
         rng = np.random.default_rng(0)
         for probe in range(PROBES):
             output, listener = _listen(mechanism, exact, _likely(rng, probe))
@@ -181,6 +185,27 @@ def _listed_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | Non
         key = tuple(output.tolist())
         found[key] = float(np.logaddexp(found.get(key, -np.inf), log))
         if len(found) + len(waiting) > MOST_OUTPUTS:
+            return None
+    return (Draw("listed", listed=tuple(sorted(found.items()))),)
+
+
+def _tried_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
+    """Return the law of a mechanism that decides by a few draws of noise: all that they may be is tried."""
+    draws = _listen(mechanism, exact, lambda draw, place: 0)[1].draws
+    reaches = [math.ceil(REACH * draw.scale) for draw in draws]
+    if not draws or any(d.kind == "choice" for d in draws) or math.prod(2 * r + 1 for r in reaches) > MOST_OUTPUTS:
+        return None
+    logs = [log_law(draw, -reach, reach) for draw, reach in zip(draws, reaches, strict=True)]
+    found: dict[tuple[int, ...], float] = {}
+    for places in product(*(range(2 * reach + 1) for reach in reaches)):
+        script = tuple(place - reach for place, reach in zip(places, reaches, strict=True))
+        output, listener = _listen(mechanism, exact, _scripted(script))
+        if listener.draws != draws or output.ndim != 1:
+            return None
+        log = sum(float(one[place]) for one, place in zip(logs, places, strict=True))
+        key = tuple(output.tolist())
+        found[key] = float(np.logaddexp(found.get(key, -np.inf), log))
+        if len(found) > FEW:
             return None
     return (Draw("listed", listed=tuple(sorted(found.items()))),)
 

@@ -42,9 +42,9 @@ AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 _SEEDED: tuple[str, ...] = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments")
-_SEEDED += ("audit", "published")
+_SEEDED += ("audit", "published", "statistics.shifts")
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
-"""Who may make a generator from a seed: for made-up rows and for post-processing, never for privacy noise."""
+"""Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
 HOLDERS = frozenset({"statistics", "mechanisms", "room", "tables", "privacy"})
 """Layers in which rows, exact values or noise pass by."""

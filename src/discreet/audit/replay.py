@@ -32,8 +32,9 @@ def change(first: IntArray, second: IntArray, declared: Sensitivity) -> Sensitiv
         raise SettingError("the statistic's values are not whole numbers")
     moved = [abs(a - b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     largest = None if declared.largest is None else Fraction(max(moved, default=0))
+    first_moved = None if declared.first is None else Fraction(moved[0])
     if declared.squares is None:
-        return Sensitivity(Fraction(sum(moved)), Fraction(sum(m * m for m in moved)), largest)
+        return Sensitivity(Fraction(sum(moved)), Fraction(sum(m * m for m in moved)), largest, first=first_moved)
     scaled = [m * m / square for m, square in zip(moved, declared.squares, strict=True) if m]
     l1 = sum((Fraction(math.sqrt(square)) for square in scaled), start=Fraction(0))
     return Sensitivity(l1, sum(scaled, start=Fraction(0)), largest, declared.squares)
@@ -44,6 +45,8 @@ def share(seen: Sensitivity, declared: Sensitivity) -> float:
     used = [_part(seen.l1, declared.l1), math.sqrt(_part(seen.l2_squared, declared.l2_squared))]
     if declared.largest is not None and seen.largest is not None:
         used.append(_part(seen.largest, declared.largest))
+    if declared.first is not None and seen.first is not None:
+        used.append(_part(seen.first, declared.first))
     return max(used)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
@@ -21,6 +22,7 @@ from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
+from discreet.mechanisms.rank import NoisyRank
 from discreet.mechanisms.selection import Selection, TopK
 from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import Currency
@@ -36,6 +38,7 @@ from discreet.statistics.information import ConditionalInformation, ConditionalT
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
 from discreet.statistics.pairwise import MeanLengths, PairwiseHSIC
+from discreet.statistics.permuted import Compared, PermutedHSIC, SeparationHSIC
 from discreet.statistics.quantiles import Quantiles
 from discreet.statistics.ranks import (
     AverageTau,
@@ -62,6 +65,8 @@ MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
 TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
+TRIAD = Domain({c: Categorical(categories=tuple("ab"), ordered=True) for c in "xyz"}, rows=3)
+FINE = Domain({c: Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=30)
 MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
 NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "abcd"}, rows=60)
 TWO_NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "ab"}, rows=50)
@@ -77,6 +82,14 @@ _CURVES = (Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT, -UNIT)))
 
 def _both_ways(kind: type[Difference]) -> tuple[tuple[Statistic, Domain], ...]:
     return tuple((kind(Scaled.of("x", "y", domain), *_CURVES), domain) for domain in (TRIO, SCALE))
+
+
+_PERMUTED = (("", TRIO), ("", FINE), ("z", TRIAD), ("z", FINE))
+
+
+def _permuted(kind: type[PermutedHSIC], **settings: Any) -> tuple[tuple[Statistic, Domain], ...]:
+    compared = [(Compared.of("x", "y", tuple(given), domain), domain) for given, domain in _PERMUTED]
+    return tuple((kind(of, 6, ridge=50.0, **settings), domain) for of, domain in compared)
 
 
 _MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
@@ -109,6 +122,8 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
     MeanLengths: tuple((MeanLengths(("x", "y"), d.shape("xy")), d) for d in (TRIO, SCALE)),
     PairwiseHSIC: tuple((PairwiseHSIC(("x", "y"), d.shape("xy"), pairs=((0, 1),)), d) for d in (TRIO, SCALE)),
+    PermutedHSIC: _permuted(PermutedHSIC),
+    SeparationHSIC: _permuted(SeparationHSIC, alpha=0.34),
     Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),
     Separators: ((Separators((_MARGIN, _OTHER)), STRATA), (Separators((_MIXED, _OTHER)), FEW)),
     HowMany: ((HowMany((_MARGIN, _OTHER)), STRATA), (HowMany((_MIXED, _OTHER, _MARGIN)), FEW)),
@@ -122,8 +137,8 @@ class Popular(Counts):
     """How often each level of a column occurs, as utilities to choose by: a row moves two of them by one."""
 
     def sensitivity(self, domain: Domain) -> Sensitivity:
-        """Return 1 for the largest change."""
-        return replace(super().sensitivity(domain), largest=Fraction(1))
+        """Return 1 for the largest change, and for that of the first."""
+        return replace(super().sensitivity(domain), largest=Fraction(1), first=Fraction(1))
 
 
 @dataclass(frozen=True)
@@ -149,6 +164,7 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
     ShapedGaussian: ((ShapedGaussian(1.2, _CONTRASTS.squares(ONE)), _CONTRASTS, ONE),),
     DiscreteGaussian: ((DiscreteGaussian(1.5), _ONE_TABLE, ONE),),
     DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
+    NoisyRank: ((NoisyRank(1.5, 1), Popular((("a",),)), ONE),),
     Selection: ((Selection(2.0, 1), Popular((("a",),)), ONE),),
     TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR),),
 }

@@ -16,15 +16,16 @@ class Sensitivity:
     """How far substituting one row can move an integer-valued statistic.
 
     ``l1`` bounds the sum of absolute changes, ``l2_squared`` the sum of squared ones, and ``largest`` the largest
-    absolute change of a coordinate, where that is stated; all are exact numbers. Where ``squares`` is given they are
-    about the statistic whose j-th coordinate is divided by the root of ``squares[j]``, and only a mechanism whose
-    noise grows in the same proportions may use them.
+    absolute change of a coordinate, where that is stated, and ``first`` that of the first one; all are exact numbers.
+    Where ``squares`` is given they are about the statistic whose j-th coordinate is divided by the root of
+    ``squares[j]``, and only a mechanism whose noise grows in the same proportions may use them.
     """
 
     l1: Fraction
     l2_squared: Fraction
     largest: Fraction | None = None
     squares: tuple[Fraction, ...] | None = None
+    first: Fraction | None = None
 
 
 class Statistic(Protocol):

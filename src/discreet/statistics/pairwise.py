@@ -149,7 +149,8 @@ class MeanLengths(Kernels):
 
     def _values(self, placed: list[IntArray], features: FloatArray, constant: float) -> FloatArray:
         squares = [float(np.square(_mean(column, features)).sum()) + constant for column in placed]
-        return np.sqrt(np.array(squares))
+        found: FloatArray = np.sqrt(np.array(squares))
+        return found
 
 
 @dataclass(frozen=True)
