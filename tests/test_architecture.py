@@ -28,7 +28,7 @@ KEPT_FOR = [
     (
         "exact answers are reached through one door",
         {"discreet.cli", "discreet.cli_direction"}
-        | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction")}
+        | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction", "pcd")}
         | EXACT,
     ),
 ]

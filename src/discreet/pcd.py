@@ -147,7 +147,7 @@ def _doubt(room: Room, statistic: PairwiseHSIC, recipe: Pcd) -> None:
         )
     rows = math.ceil(domain.rows * bar / FAINT)
     doubt = (
-        f"{at} only dependences of {bar:.2f} or more stand out of the noise (clear causes have about {FAINT:g}, and none "
+        f"{at} only dependences of {bar:.2f} or more stand out of the noise (clear causes have about {FAINT:g}, none "
         f"is above {LARGEST:g}); for {FAINT:g} it takes {to}, or {rows:,} rows"
     )
     warnings.warn(doubt, DoubtWarning, stacklevel=4)

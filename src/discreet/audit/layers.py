@@ -33,7 +33,7 @@ AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 
 EXACT_DOORS = frozenset(
     {"discreet.cli", "discreet.cli_direction", "discreet.audit.broken.reproduced"}
-    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction")}
+    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction", "pcd")}
 )
 """Who may ask for answers without privacy."""
 

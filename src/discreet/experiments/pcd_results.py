@@ -1,0 +1,217 @@
+"""What the runs of the experiment on columns of numbers come to: tables of errors and of F1, and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.experiments import write_csv, write_text
+from discreet.experiments.chart import Axis, Point
+from discreet.experiments.kept import Record
+from discreet.experiments.panels import Line, panels
+from discreet.experiments.pcd_plan import NETWORKS, Task
+
+Row = dict[str, str | int | float]
+Results = Mapping[Task, Record]
+
+STYLES = {
+    "pcd-published": Line("pcd", "as published, not private", "#777777", "10 5", 3.0),
+    "complete": Line("all pairs", "no data", "#bb9999", "2 4", 2.0),
+    "no-privacy": Line("RCIT", "no privacy", "#222222", "1.5 4", 1.8),
+    "permutations": Line("permutations", "private", "#228833", width=3.4),
+    "pcd": Line("pcd", "private", "#4477aa", width=3.0),
+    "moments": Line("moments", "private", "#ee6677", width=2.6),
+}
+"""How each method is drawn; a method that is not here is drawn like others that are private."""
+
+_OTHER = ("#aa3377", "#e08214", "#44aaaa")
+EPSILON = 1.0
+"""The budget of the charts against rows."""
+
+
+def figure1(results: Results) -> list[Row]:
+    """Return errors of tests of both types, by what is given, rows, method and epsilon."""
+    groups: dict[tuple[str, int, str, float], dict[bool, list[float]]] = {}
+    for task, record in results.items():
+        if task.part == "tests":
+            for epsilon, wrong in zip(record["epsilons"], record["wrong"], strict=True):
+                key = (task.subject, task.rows, task.method, epsilon)
+                groups.setdefault(key, {False: [], True: []})[task.dependent].append(wrong)
+    lines: list[Row] = []
+    for (subject, rows, method, epsilon), by in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1], g[0][2:])):
+        line: Row = {"given": int(subject.split()[1]), "rows": rows, "method": method, "epsilon": epsilon}
+        for name, wrong in (("type_1", by[False]), ("type_2", by[True])):
+            line[name], line[f"{name}_error"] = _told(wrong)
+        lines.append({**line, "runs": len(by[False])})
+    return lines
+
+
+def _told(values: Sequence[float]) -> tuple[float | str, float | str]:
+    """Return mean and standard error; nothing where there are no values."""
+    if not values:
+        return "", ""
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return round(float(np.mean(values)), 4), round(spread / len(values) ** 0.5, 4)
+
+
+def scores(record: Record) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of the skeleton."""
+    right, found, true = record["right"], record["found"], record["true"]
+    return right / found if found else 0.0, right / true, 2 * right / (found + true)
+
+
+def graphs(results: Results, part: str) -> list[Row]:
+    """Return precision, recall and F1, by network, rows, method and epsilon."""
+    groups: dict[tuple[str, int, str, float], list[Record]] = {}
+    for task, record in results.items():
+        if task.part == part:
+            groups.setdefault((task.subject, task.rows, task.method, task.epsilon), []).append(record)
+    order = {name: i for i, name in enumerate(NETWORKS)}
+    lines: list[Row] = []
+    for key, members in sorted(groups.items(), key=lambda g: (order.get(g[0][0], 99), g[0])):
+        line: Row = dict(zip(("network", "rows", "method", "epsilon"), key, strict=True))
+        for name, values in zip(("precision", "recall", "f1"), zip(*map(scores, members), strict=True), strict=True):
+            line[name], line[f"{name}_error"] = _told(values)
+        line["tests"] = round(float(np.mean([r["tests"] for r in members])), 1)
+        line["seconds"] = round(float(np.mean([r["seconds"] for r in members])), 3)
+        lines.append({**line, "runs": len(members)})
+    return lines
+
+
+def complete(record: Record, columns: int) -> float:
+    """Return the F1 of the graph in which all pairs touch."""
+    pairs = columns * (columns - 1) // 2
+    true: int = record["true"]
+    return 2 * true / (pairs + true)
+
+
+def styles(methods: Sequence[str]) -> dict[str, Line]:
+    """Return how each method is drawn."""
+    found = dict(STYLES)
+    for i, name in enumerate(name for name in methods if name not in STYLES):
+        found[name] = Line(name, "private", _OTHER[i % len(_OTHER)], width=2.2)
+    return found
+
+
+def _chart(title: str, words: str, x: Axis, y: str, lines: Mapping[str, Mapping[str, Sequence[Point]]]) -> str:
+    methods = list(dict.fromkeys(name for inside in lines.values() for name in inside))
+    return panels(title, words, x, Axis(y, 0, 1, (0, 0.25, 0.5, 0.75, 1)), styles(methods), lines)
+
+
+def _points(lines: Sequence[Row], panel: str, across: str, up: str) -> dict[str, dict[str, list[Point]]]:
+    inside: dict[str, dict[str, list[Point]]] = {}
+    for line in lines:
+        if line[up] != "":
+            point = (float(line[across]), float(line[up]), float(line[f"{up}_error"]))
+            inside.setdefault(str(line[panel]), {}).setdefault(str(line["method"]), []).append(point)
+    return inside
+
+
+def _epsilons(lines: Sequence[Row]) -> Axis:
+    found = sorted({float(line["epsilon"]) for line in lines})
+    return Axis(
+        "epsilon", found[0], max(found[-1], 2 * found[0]), [e for e in (0.1, 0.4, 1, 2, 8) if e in found], log=True
+    )
+
+
+def charts(first: Sequence[Row], second: Sequence[Row], third: Sequence[Row]) -> dict[str, str]:
+    """Return all charts that the numbers allow."""
+    drawn = {}
+    if first:
+        named = [{**line, "panel": f"{_given(int(line['given']))}, {int(line['rows']):,} rows"} for line in first]
+        runs = max(int(line["runs"]) for line in first)
+        for kind, title in (
+            ("type_1", "Called dependent though independent"),
+            ("type_2", "Called independent though not"),
+        ):
+            words = f"level 0.05, {runs} runs, bands of one standard error; no-privacy is drawn level"
+            shown = [line for line in named if line["method"] != "no-privacy" or line["epsilon"] == named[0]["epsilon"]]
+            drawn[f"figure1-{kind.replace('_', '-')}.svg"] = _chart(
+                title, words, _epsilons(first), "share", _points(shown, "panel", "epsilon", kind)
+            )
+    if second:
+        sizes = sorted({int(line["rows"]) for line in second})
+        at = [line for line in second if line["epsilon"] == EPSILON]
+        rows = Axis("rows", sizes[0], max(sizes[-1], 2 * sizes[0]), sizes, log=True)
+        for up in ("f1", "precision", "recall"):
+            title = f"{'F1' if up == 'f1' else up.capitalize()} of the skeleton against rows, epsilon {EPSILON:g}"
+            if at:
+                drawn[f"figure2-{up}-rows.svg"] = _chart(title, _WORDS, rows, up, _points(at, "network", "rows", up))
+        largest = {
+            name: max(int(r["rows"]) for r in second if r["network"] == name) for name in {r["network"] for r in second}
+        }
+        most = [line for line in second if line["rows"] == largest[line["network"]]]
+        title = f"F1 of the skeleton against epsilon, {max(largest.values()):,} rows"
+        drawn["figure2-f1-epsilon.svg"] = _chart(
+            title, _WORDS, _epsilons(second), "F1", _points(most, "network", "epsilon", "f1")
+        )
+    if third:
+        inside = _points(third, "network", "epsilon", "f1")
+        level = float(third[0]["complete"])
+        inside["sachs"]["complete"] = [(float(third[0]["epsilon"]), level, 0.0)]
+        title = "Proteins: F1 of the skeleton against epsilon"
+        drawn["figure3.svg"] = _chart(
+            title, f"{int(third[0]['rows']):,} cells; {_WORDS}", _epsilons(third), "F1", inside
+        )
+    return drawn
+
+
+_WORDS = "bands of one standard error. As published: epsilon for each noisy test, private: for the whole run"
+
+
+def _given(count: int) -> str:
+    return {0: "nothing given", 1: "one column given"}.get(count, f"{count} columns given")
+
+
+def write_all(out: Path, results: Results) -> list[str]:
+    """Write the tables and charts that the runs allow, and return the names of the files."""
+    first, second, third = figure1(results), graphs(results, "graphs"), sachs(results)
+    tables = {"figure1.csv": first, "figure2.csv": second, "figure3.csv": third}
+    tables = {name: lines for name, lines in tables.items() if lines}
+    for name, lines in tables.items():
+        write_csv(out / name, lines)
+    drawn = charts(first, second, third)
+    for name, chart in drawn.items():
+        write_text(out / name, chart)
+    return [*tables, *drawn]
+
+
+PROTEINS = 11
+
+
+def sachs(results: Results) -> list[Row]:
+    """Return precision, recall and F1 on the proteins, beside the F1 of the graph of all pairs."""
+    records = [record for task, record in results.items() if task.part == "sachs"]
+    level = round(complete(records[0], PROTEINS), 4) if records else 0.0
+    return [{**line, "complete": level} for line in graphs(results, "sachs")]
+
+
+def as_text(results: Results) -> Iterator[str]:
+    """Yield F1 and errors as Markdown tables."""
+    for lines, of, shown in (
+        (figure1(results), ("given", "rows"), ("type_1", "type_2")),
+        (graphs(results, "graphs"), ("network", "rows"), ("precision", "recall", "f1")),
+        (sachs(results), ("network", "rows"), ("precision", "recall", "f1", "complete")),
+    ):
+        if lines:
+            heads = [*of, "method", "epsilon", *shown, "runs"]
+            yield f"| {' | '.join(heads)} |"
+            yield "|---" * len(heads) + "|"
+            for line in lines:
+                yield "| " + " | ".join(_cell(line, head) for head in heads) + " |"
+            yield ""
+
+
+def _cell(line: Row, head: str) -> str:
+    value: Any = line[head]
+    error = line.get(f"{head}_error")
+    return (
+        f"{value:.3f} ({error:.3f})"
+        if isinstance(error, float)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
