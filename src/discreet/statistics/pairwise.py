@@ -31,6 +31,9 @@ WIDTH = 0.3
 LEVELS = 256
 """Steps of the scale."""
 
+MANY = 1024
+"""From so many rows on, rows are counted in tables of steps by steps."""
+
 LEAST_ROWS, MAX_ROWS = 50, 1 << 31
 WIDTHS = (0.05, 2.0)
 
@@ -191,10 +194,18 @@ class PairwiseHSIC(Kernels):
 
     def _values(self, placed: list[IntArray], features: FloatArray, constant: float) -> FloatArray:
         means = [_mean(column, features) for column in placed]
-        scaled = [column * LEVELS for column in placed]
         found = []
         for i, j in self.pairs:
-            counted = np.bincount(scaled[i] + placed[j], minlength=LEVELS**2).reshape(LEVELS, LEVELS)
-            crossed = features.T @ counted @ features / len(placed[i])
+            crossed = _crossed(placed[i], placed[j], features)
             found.append(float(np.linalg.norm(crossed - np.multiply.outer(means[i], means[j]))))
         return np.array(found)
+
+
+def _crossed(x: IntArray, y: IntArray, features: FloatArray) -> FloatArray:
+    """Return the mean product of the features of both, row by row or from a table of steps by steps."""
+    if len(x) < MANY:
+        by_rows: FloatArray = features[x].T @ features[y] / len(x)
+        return by_rows
+    counted = np.bincount(x * LEVELS + y, minlength=LEVELS**2).reshape(LEVELS, LEVELS)
+    by_table: FloatArray = features.T @ counted.astype(np.float64) @ features / len(x)
+    return by_table
