@@ -50,7 +50,7 @@ def test_values_are_those_of_kernels(rows, width):
     values = exact_value(dependence, codes, domain) * dependence.unit(rows)
     expected = [math.sqrt(hsic_v(placed[i], placed[j], width, width)) for i, j in dependence.pairs]
     assert values == pytest.approx(expected, abs=dependence.unit(rows))
-    kernels = [np.exp(-np.subtract.outer(x, x) ** 2 / (2 * width**2)) for x in placed[:, :1000]]
+    kernels = [np.exp(-(np.subtract.outer(x, x) ** 2) / (2 * width**2)) for x in placed[:, :1000]]
     if rows <= 1000:
         found = exact_value(lengths, codes, domain) * lengths.unit(rows)
         assert found == pytest.approx([math.sqrt(k.mean()) for k in kernels], abs=lengths.unit(rows))
@@ -97,7 +97,9 @@ def test_columns_without_a_scale_are_refused(column, says):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"pairs": ()}, {"pairs": ((1, 0),)}, {"pairs": ((0, 2),)}, {"width": 0.01}, {"names": ("a", "a")}], ids=str
+    "wrong",
+    [{"pairs": ()}, {"pairs": ((1, 0),)}, {"pairs": ((0, 2),)}, {"width": 0.01}, {"names": ("a", "a")}],
+    ids=str,
 )
 def test_settings_are_checked(wrong):
     with pytest.raises(SettingError):

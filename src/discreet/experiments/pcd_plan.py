@@ -150,7 +150,7 @@ def sample_of(task: Task, sachs: Path | None = None, edges: Path | None = None) 
     if task.part == "graphs":
         net = network(task.subject)
     else:
-        net = tested(int(task.subject.split()[1]), dependent=task.dependent)
+        net = examined(int(task.subject.split()[1]), dependent=task.dependent)
     model = nonlinear(net, np.random.default_rng([task.seed, 17]))
     values = model.sample(task.rows, np.random.default_rng([task.seed, task.rows, 19]))
     return Sample(values, model.domain(task.rows), model.dag)
@@ -163,7 +163,7 @@ def _part(sample: Sample, rows: int) -> Sample:
     return Sample(values, sample.domain.with_rows(rows), sample.truth)
 
 
-def tested(given: int, *, dependent: bool) -> Network:
+def examined(given: int, *, dependent: bool) -> Network:
     """Return a graph to test x and y in: both have all given columns as causes, and x may cause y."""
     causes = tuple(f"z{i}" for i in range(given))
     parents = {**dict.fromkeys(causes, ()), "x": causes, "y": (*causes, "x") if dependent else causes}

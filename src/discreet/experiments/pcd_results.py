@@ -13,6 +13,7 @@ from discreet.experiments.chart import Axis, Point
 from discreet.experiments.kept import Record
 from discreet.experiments.panels import Line, panels
 from discreet.experiments.pcd_plan import NETWORKS, Task
+from discreet.networks import network
 
 Row = dict[str, str | int | float]
 Results = Mapping[Task, Record]
@@ -28,6 +29,7 @@ STYLES = {
 """How each method is drawn; a method that is not here is drawn like others that are private."""
 
 _OTHER = ("#aa3377", "#e08214", "#44aaaa")
+PROTEINS = 11
 EPSILON = 1.0
 """The budget of the charts against rows."""
 
@@ -77,15 +79,15 @@ def graphs(results: Results, part: str) -> list[Row]:
             line[name], line[f"{name}_error"] = _told(values)
         line["tests"] = round(float(np.mean([r["tests"] for r in members])), 1)
         line["seconds"] = round(float(np.mean([r["seconds"] for r in members])), 3)
+        line["f1_of_all_pairs"] = round(complete(int(members[0]["true"]), key[0]), 4)
         lines.append({**line, "runs": len(members)})
     return lines
 
 
-def complete(record: Record, columns: int) -> float:
+def complete(true: int, subject: str) -> float:
     """Return the F1 of the graph in which all pairs touch."""
-    pairs = columns * (columns - 1) // 2
-    true: int = record["true"]
-    return 2 * true / (pairs + true)
+    columns = PROTEINS if subject == "sachs" else len(network(subject).nodes)
+    return 2 * true / (columns * (columns - 1) // 2 + true)
 
 
 def styles(methods: Sequence[str]) -> dict[str, Line]:
@@ -119,47 +121,64 @@ def _epsilons(lines: Sequence[Row]) -> Axis:
 
 def charts(first: Sequence[Row], second: Sequence[Row], third: Sequence[Row]) -> dict[str, str]:
     """Return all charts that the numbers allow."""
-    drawn = {}
-    if first:
-        named = [{**line, "panel": f"{_given(int(line['given']))}, {int(line['rows']):,} rows"} for line in first]
-        runs = max(int(line["runs"]) for line in first)
-        for kind, title in (
-            ("type_1", "Called dependent though independent"),
-            ("type_2", "Called independent though not"),
-        ):
-            words = f"level 0.05, {runs} runs, bands of one standard error; no-privacy is drawn level"
-            shown = [line for line in named if line["method"] != "no-privacy" or line["epsilon"] == named[0]["epsilon"]]
-            drawn[f"figure1-{kind.replace('_', '-')}.svg"] = _chart(
-                title, words, _epsilons(first), "share", _points(shown, "panel", "epsilon", kind)
-            )
+    drawn = _error_charts(first) if first else {}
     if second:
-        sizes = sorted({int(line["rows"]) for line in second})
-        at = [line for line in second if line["epsilon"] == EPSILON]
-        rows = Axis("rows", sizes[0], max(sizes[-1], 2 * sizes[0]), sizes, log=True)
-        for up in ("f1", "precision", "recall"):
-            title = f"{'F1' if up == 'f1' else up.capitalize()} of the skeleton against rows, epsilon {EPSILON:g}"
-            if at:
-                drawn[f"figure2-{up}-rows.svg"] = _chart(title, _WORDS, rows, up, _points(at, "network", "rows", up))
-        largest = {
-            name: max(int(r["rows"]) for r in second if r["network"] == name) for name in {r["network"] for r in second}
-        }
-        most = [line for line in second if line["rows"] == largest[line["network"]]]
-        title = f"F1 of the skeleton against epsilon, {max(largest.values()):,} rows"
-        drawn["figure2-f1-epsilon.svg"] = _chart(
-            title, _WORDS, _epsilons(second), "F1", _points(most, "network", "epsilon", "f1")
-        )
+        drawn |= _graph_charts(second)
     if third:
-        inside = _points(third, "network", "epsilon", "f1")
-        level = float(third[0]["complete"])
-        inside["sachs"]["complete"] = [(float(third[0]["epsilon"]), level, 0.0)]
-        title = "Proteins: F1 of the skeleton against epsilon"
-        drawn["figure3.svg"] = _chart(
-            title, f"{int(third[0]['rows']):,} cells; {_WORDS}", _epsilons(third), "F1", inside
-        )
+        inside = _with_all_pairs(_points(third, "network", "epsilon", "f1"), third, "epsilon")
+        words = f"{max(int(line['rows']) for line in third):,} cells; {_WORDS}"
+        drawn["figure3.svg"] = _chart("Proteins: F1 of the skeleton", words, _epsilons(third), "F1", inside)
     return drawn
 
 
-_WORDS = "bands of one standard error. As published: epsilon for each noisy test, private: for the whole run"
+def _error_charts(lines: Sequence[Row]) -> dict[str, str]:
+    """Return Figure 1: one chart for each type of error."""
+    first = lines[0]["epsilon"]
+    shown = [
+        {**line, "panel": f"{_given(int(line['given']))}, {int(line['rows']):,} rows"}
+        for line in lines
+        if line["method"] != "no-privacy" or line["epsilon"] == first
+    ]
+    words = f"level 0.05, up to {max(int(line['runs']) for line in lines)} runs, bands of one standard error"
+    kinds = {"type_1": "Called dependent, and is not", "type_2": "Called independent, and is not"}
+    return {
+        f"figure1-{kind.replace('_', '-')}.svg": _chart(
+            title, words, _epsilons(lines), "share", _points(shown, "panel", "epsilon", kind)
+        )
+        for kind, title in kinds.items()
+    }
+
+
+def _graph_charts(lines: Sequence[Row]) -> dict[str, str]:
+    """Return Figure 2: scores against rows at one epsilon, and F1 against epsilon at most rows."""
+    drawn = {}
+    sizes = sorted({int(line["rows"]) for line in lines})
+    rows = Axis("rows", sizes[0], max(sizes[-1], 2 * sizes[0]), sizes, log=True)
+    for up in ("f1", "precision", "recall"):
+        inside = _points([line for line in lines if line["epsilon"] == EPSILON], "network", "rows", up)
+        if inside:
+            inside = _with_all_pairs(inside, lines, "rows") if up == "f1" else inside
+            title = f"{up.capitalize()} of the skeleton against rows, epsilon {EPSILON:g}"
+            drawn[f"figure2-{up}-rows.svg"] = _chart(title, f"{_WORDS} {_LEVEL}", rows, up, inside)
+    inside = _points([line for line in lines if line["rows"] == sizes[-1]], "network", "epsilon", "f1")
+    title = f"F1 of the skeleton against epsilon, {sizes[-1]:,} rows"
+    inside = _with_all_pairs(inside, lines, "epsilon")
+    return {**drawn, "figure2-f1-epsilon.svg": _chart(title, _WORDS, _epsilons(lines), "F1", inside)}
+
+
+def _with_all_pairs(
+    inside: dict[str, dict[str, list[Point]]], lines: Sequence[Row], across: str
+) -> dict[str, dict[str, list[Point]]]:
+    """Add the F1 of the graph of all pairs to every panel, as a level line."""
+    for line in lines:
+        if str(line["network"]) in inside:
+            level = (float(line[across]), float(line["f1_of_all_pairs"]), 0.0)
+            inside[str(line["network"])]["complete"] = [level]
+    return inside
+
+
+_WORDS = "Bands of one standard error. As published: epsilon for each noisy test; private: for the whole run."
+_LEVEL = "What has one number is drawn level."
 
 
 def _given(count: int) -> str:
@@ -168,7 +187,7 @@ def _given(count: int) -> str:
 
 def write_all(out: Path, results: Results) -> list[str]:
     """Write the tables and charts that the runs allow, and return the names of the files."""
-    first, second, third = figure1(results), graphs(results, "graphs"), sachs(results)
+    first, second, third = figure1(results), graphs(results, "graphs"), graphs(results, "sachs")
     tables = {"figure1.csv": first, "figure2.csv": second, "figure3.csv": third}
     tables = {name: lines for name, lines in tables.items() if lines}
     for name, lines in tables.items():
@@ -179,22 +198,12 @@ def write_all(out: Path, results: Results) -> list[str]:
     return [*tables, *drawn]
 
 
-PROTEINS = 11
-
-
-def sachs(results: Results) -> list[Row]:
-    """Return precision, recall and F1 on the proteins, beside the F1 of the graph of all pairs."""
-    records = [record for task, record in results.items() if task.part == "sachs"]
-    level = round(complete(records[0], PROTEINS), 4) if records else 0.0
-    return [{**line, "complete": level} for line in graphs(results, "sachs")]
-
-
 def as_text(results: Results) -> Iterator[str]:
     """Yield F1 and errors as Markdown tables."""
     for lines, of, shown in (
         (figure1(results), ("given", "rows"), ("type_1", "type_2")),
-        (graphs(results, "graphs"), ("network", "rows"), ("precision", "recall", "f1")),
-        (sachs(results), ("network", "rows"), ("precision", "recall", "f1", "complete")),
+        (graphs(results, "graphs"), ("network", "rows"), ("precision", "recall", "f1", "f1_of_all_pairs")),
+        (graphs(results, "sachs"), ("network", "rows"), ("precision", "recall", "f1", "f1_of_all_pairs")),
     ):
         if lines:
             heads = [*of, "method", "epsilon", *shown, "runs"]
