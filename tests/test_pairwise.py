@@ -14,7 +14,7 @@ from discreet.audit.tape import exact_value
 from discreet.columns import Categorical, Numeric
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.oracles.pairwise import NoiseLaw, PairwiseReleased, threshold
+from discreet.oracles.pairwise import NoiseLaw, PairwiseReleased, thresholds
 from discreet.statistics.dependence import MOVED
 from discreet.statistics.hsic import hsic_v
 from discreet.statistics.pairwise import LEVELS, MeanLengths, PairwiseHSIC
@@ -120,7 +120,7 @@ def test_thresholds_have_their_level(law, spread, deviation, alpha):
     rng = np.random.default_rng(0)
     noise = rng.normal(0, 1, 400_000) if law == "gaussian" else rng.laplace(0, math.sqrt(0.5), 400_000)
     drawn = spread * np.abs(rng.normal(0, 1, 400_000)) + deviation * noise
-    found = np.mean(drawn > threshold(spread, NoiseLaw(law, deviation), alpha))
+    found = np.mean(drawn > thresholds(np.array([spread]), NoiseLaw(law, deviation), alpha)[0])
     assert found == pytest.approx(alpha, abs=0.003)
 
 

@@ -14,6 +14,8 @@ from dataclasses import fields
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
+
 from discreet.discovery import Discovery, Privacy
 from discreet.domain import Domain
 from discreet.errors import BudgetError, DoubtWarning, SettingError
@@ -21,7 +23,7 @@ from discreet.graph import Pair
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.mechanisms.additive import Additive, DiscreteLaplace, additive_for
 from discreet.methods import Pcd
-from discreet.oracles.pairwise import Law, NoiseLaw, PairwiseReleased, threshold
+from discreet.oracles.pairwise import Law, NoiseLaw, PairwiseReleased, thresholds
 from discreet.privacy.accounting import MAX_EPSILON, limit_of
 from discreet.privacy.budget import Budget
 from discreet.room import Room
@@ -127,14 +129,18 @@ def _bar(domain: Domain, statistic: PairwiseHSIC, budget: Budget, epsilon: float
     """Return the dependence that stands out of the noise alone, at a budget. From public facts."""
     amount = limit_of(budget.currency, epsilon, budget.delta) * (1 - SINGLES)
     mechanism = additive_for(budget.currency, amount, statistic.sensitivity(domain))
-    return threshold(0.0, _noise(mechanism, statistic.unit(domain.rows)), alpha)
+    return _stands_out(_noise(mechanism, statistic.unit(domain.rows)), alpha)
+
+
+def _stands_out(noise: NoiseLaw, alpha: float) -> float:
+    return float(thresholds(np.zeros(1), noise, alpha)[0])
 
 
 def _doubt(room: Room, statistic: PairwiseHSIC, recipe: Pcd) -> None:
     """Refuse, or warn, if little or nothing can stand out of the noise. Nothing is spent."""
     domain, budget = room.domain, room.budget
     mechanism = _mechanism(room, statistic, budget.left * (1 - SINGLES))
-    bar = threshold(0.0, _noise(mechanism, statistic.unit(domain.rows)), recipe.alpha)
+    bar = _stands_out(_noise(mechanism, statistic.unit(domain.rows)), recipe.alpha)
     if bar <= FAINT:
         return
     enough = _enough(domain, statistic, budget, recipe.alpha, LARGEST if bar > LARGEST else FAINT)

@@ -18,7 +18,10 @@ from discreet.oracles import Verdict
 LARGEST_ALPHA = 0.2
 """Up to this level the half-normal law bounds all others that chance may have."""
 
-_NODES = 200
+SLACK = 0.5
+"""A third column explains a pair only if that one is weaker by so many standard deviations of the noise."""
+
+_NODES = 100
 _HALF_NORMAL: FloatArray = ndtri(0.5 + (np.arange(_NODES) + 0.5) / (2 * _NODES))
 
 Law = Literal["gaussian", "laplace"]
@@ -43,15 +46,17 @@ class NoiseLaw:
         return np.where(at >= 0, far, 1 - far)
 
 
-def threshold(spread: float, noise: NoiseLaw, alpha: float) -> float:
-    """Return what noise and chance, half-normal with this spread, together exceed with probability alpha."""
+def thresholds(spreads: FloatArray, noise: NoiseLaw, alpha: float) -> FloatArray:
+    """Return what noise and chance, half-normal with each of some spreads, together exceed with probability alpha."""
     if not 0 < alpha <= LARGEST_ALPHA:
         raise SettingError(f"alpha: above 0, and at most {LARGEST_ALPHA:g}")
-    low, high = 0.0, 10 * (spread + noise.deviation) * math.sqrt(-math.log(alpha)) + 1e-300
-    for _ in range(60):
+    chance = np.multiply.outer(spreads, _HALF_NORMAL)
+    high = 5 * (spreads + noise.deviation) * (1 - math.log(alpha)) + 1e-300
+    low = np.zeros_like(high)
+    for _ in range(40):
         middle = (low + high) / 2
-        over = float(noise.beyond(middle - spread * _HALF_NORMAL).mean())
-        low, high = (middle, high) if over > alpha else (low, middle)
+        over = noise.beyond(middle[:, None] - chance).mean(axis=1) > alpha
+        low, high = np.where(over, middle, low), np.where(over, high, middle)
     return high
 
 
@@ -60,7 +65,7 @@ class PairwiseReleased:
     """Answers from released dependences: at order 0 by a level, at order 1 by the weakest of three.
 
     Order 0: a pair is independent if its dependence is no more than noise and chance make at the level. Order 1: a
-    third column explains a pair if the pair depends less than either of its columns does on the third. That is a rule
+    third column explains a pair if the pair clearly depends less than either of its columns does on the third. That is a rule
     of thumb and no test: what is passed on along a path gets weaker, so the weakest pair of a triangle is taken for
     the one that is passed on.
 
@@ -86,8 +91,8 @@ class PairwiseReleased:
     max_order = 1
 
     def __post_init__(self) -> None:
-        bars = {pair: threshold(self.spread[pair], self.noise, self.alpha) for pair in self.dependence}
-        object.__setattr__(self, "_bars", bars)
+        found = thresholds(np.array([self.spread[pair] for pair in self.dependence]), self.noise, self.alpha)
+        object.__setattr__(self, "_bars", dict(zip(self.dependence, found.tolist(), strict=True)))
 
     def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
         """Whether all pairs that it takes were released."""
@@ -102,7 +107,8 @@ class PairwiseReleased:
         if min(self.clear(x, z), self.clear(y, z)) <= 0:
             return self._verdict(self.clear(x, y))
         own = self.dependence[frozenset((x, y))]
-        return self._verdict(own - min(self.dependence[frozenset((side, z))] for side in (x, y)))
+        others = min(self.dependence[frozenset((side, z))] for side in (x, y))
+        return self._verdict(own - others + SLACK * self.noise.deviation)
 
     def clear(self, x: str, y: str) -> float:
         """Return how far a pair's dependence lies above what noise and chance make."""
