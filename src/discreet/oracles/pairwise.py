@@ -21,7 +21,7 @@ LARGEST_ALPHA = 0.2
 SLACK = 0.5
 """A third column explains a pair only if that one is weaker by so many standard deviations of the noise."""
 
-_NODES = 100
+_NODES = 200
 _HALF_NORMAL: FloatArray = ndtri(0.5 + (np.arange(_NODES) + 0.5) / (2 * _NODES))
 
 Law = Literal["gaussian", "laplace"]
@@ -65,9 +65,9 @@ class PairwiseReleased:
     """Answers from released dependences: at order 0 by a level, at order 1 by the weakest of three.
 
     Order 0: a pair is independent if its dependence is no more than noise and chance make at the level. Order 1: a
-    third column explains a pair if the pair clearly depends less than either of its columns does on the third. That is a rule
-    of thumb and no test: what is passed on along a path gets weaker, so the weakest pair of a triangle is taken for
-    the one that is passed on.
+    third column explains a pair if the pair clearly depends less than either of its columns does on the third. That is
+    a rule of thumb and no test: what is passed on along a path gets weaker, so the weakest pair of a triangle is taken
+    for the one that is passed on.
 
     Parameters
     ----------
