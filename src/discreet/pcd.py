@@ -71,6 +71,8 @@ def pcd_in(
     chance = {frozenset((names[i], names[j])): math.sqrt(varied[i] * varied[j] / rows) for i, j in pairs}
     noise = _noise(mechanism, unit)
     oracle = PairwiseReleased(seen, chance, noise, recipe.alpha)
+    if recipe.max_order:
+        _tell(progress, "a third column explains a pair by a rule of thumb: nothing is promised about its level")
     return _found(room, recipe, knowledge, oracle, len(pairs), noise.deviation, progress)
 
 
