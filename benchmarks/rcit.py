@@ -9,7 +9,6 @@ import numpy as np
 from discreet.arrays import FloatArray
 from discreet.published.rcit import gram, median_width, rcit
 
-
 MOST = 4000
 """With more rows, matrices are left out."""
 

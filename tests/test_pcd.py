@@ -193,3 +193,11 @@ def test_exit_codes(folder):
     assert command(folder, "--epsilon", 1, "--edges", 3).exit_code == 2
     assert command(folder, "--epsilon", 1, "--max-order", 2).exit_code == 2
     assert command(folder, "--epsilon", 1, "--max-order", 0, "--alpha", 0.1).exit_code == 0
+
+
+def test_many_columns_lower_the_level():
+    assert Pcd().level(5) == 0.05
+    assert Pcd().level(37) == 0.5 / 36
+    assert Pcd(alpha=0.1).level(37) == 0.1
+    data, domain = chain(500)
+    assert dc.discover(data, domain=domain, epsilon=5.0, method="pcd").settings["alpha"] == 0.05

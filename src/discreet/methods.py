@@ -13,6 +13,9 @@ from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals
 
+FALSE_NEIGHBOURS = 0.5
+"""So many columns are taken for a column's neighbours by chance, at most, where a method chooses its level."""
+
 TestName = Literal["total-variation", "kendall", "spearman", "information"]
 TESTS: tuple[TestName, ...] = ("total-variation", "kendall", "spearman", "information")
 
@@ -168,7 +171,8 @@ class Pcd:
     Parameters
     ----------
     alpha
-        Share of independent pairs that are called dependent, noise included; a limit for many rows.
+        Share of independent pairs that are called dependent, noise included; a limit for many rows. By default 0.05, or
+        less where there are many columns, so that each has half a false neighbour at most.
     max_order
         1: a third column may explain a pair, by a rule of thumb. 0: pairs alone are looked at, so that all stay that
         depend in any way.
@@ -176,12 +180,12 @@ class Pcd:
         Width of the kernels on a scale from -1 to 1 between the bounds.
     """
 
-    alpha: float = 0.05
+    alpha: float | None = None
     max_order: int = 1
     width: float = 0.3
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha <= LARGEST_ALPHA:
+        if self.alpha is not None and not 0 < self.alpha <= LARGEST_ALPHA:
             raise SettingError(f"alpha: above 0, and at most {LARGEST_ALPHA:g}")
         if self.max_order not in (0, 1):
             raise SettingError("max-order: 0 or 1; the method `pcd` looks at three columns at most")
@@ -192,6 +196,10 @@ class Pcd:
     def name(self) -> str:
         """The method's name."""
         return "pcd"
+
+    def level(self, columns: int) -> float:
+        """Return the level for so many columns."""
+        return min(0.05, FALSE_NEIGHBOURS / max(columns - 1, 1)) if self.alpha is None else self.alpha
 
 
 Recipe = Marginals | Asking | Pcd

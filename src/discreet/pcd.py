@@ -70,7 +70,7 @@ def pcd_in(
     seen = {pair: float(value) * unit for pair, value in zip(named, values.tolist(), strict=True)}
     chance = {frozenset((names[i], names[j])): math.sqrt(varied[i] * varied[j] / rows) for i, j in pairs}
     noise = _noise(mechanism, unit)
-    oracle = PairwiseReleased(seen, chance, noise, recipe.alpha)
+    oracle = PairwiseReleased(seen, chance, noise, recipe.level(len(names)))
     if recipe.max_order:
         _tell(progress, "a third column explains a pair by a rule of thumb: nothing is promised about its level")
     return _found(room, recipe, knowledge, oracle, len(pairs), noise.deviation, progress)
@@ -104,7 +104,8 @@ def _found(
         graph = orient_skeleton(Skeleton(nodes, {}, {}), None, knowledge)
     else:
         graph = pc(nodes, oracle, knowledge=knowledge, max_order=recipe.max_order, progress=progress)
-    settings = {f.name: getattr(recipe, f.name) for f in fields(recipe)} | {"pairs": pairs, "deviation": deviation}
+    settings = {f.name: getattr(recipe, f.name) for f in fields(recipe)}
+    settings |= {"alpha": recipe.level(len(nodes)), "pairs": pairs, "deviation": deviation}
     privacy = Privacy.of(room.budget, room.domain, private=room.private)
     return Discovery(graph, privacy, recipe.name, settings, room.domain, knowledge, ())
 
@@ -140,12 +141,12 @@ def _stands_out(noise: NoiseLaw, alpha: float) -> float:
 
 def _doubt(room: Room, statistic: PairwiseHSIC, recipe: Pcd) -> None:
     """Refuse, or warn, if little or nothing can stand out of the noise. Nothing is spent."""
-    domain, budget = room.domain, room.budget
+    domain, budget, level = room.domain, room.budget, recipe.level(len(statistic.names))
     mechanism = _mechanism(room, statistic, budget.left * (1 - SINGLES))
-    bar = _stands_out(_noise(mechanism, statistic.unit(domain.rows)), recipe.alpha)
+    bar = _stands_out(_noise(mechanism, statistic.unit(domain.rows)), level)
     if bar <= FAINT:
         return
-    enough = _enough(domain, statistic, budget, recipe.alpha, LARGEST if bar > LARGEST else FAINT)
+    enough = _enough(domain, statistic, budget, level, LARGEST if bar > LARGEST else FAINT)
     to = f"an epsilon of about {enough:.2g}" if enough is not None else "another budget"
     at = f"with {domain.rows:,} rows and epsilon {budget.epsilon:g}"
     if bar > LARGEST:

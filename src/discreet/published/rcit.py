@@ -222,8 +222,8 @@ def ridge_residuals(points: FloatArray, targets: FloatArray, lam: float) -> Floa
     """
     n = len(points)
     shift, width = n * lam / 2, median_width(points)
-    across = low_rank(points, width, max(SLACK * lam / 2, LEAST), most=n // 4)
-    if len(across) > n // 4:
+    across = low_rank(points, width, max(SLACK * lam / 2, LEAST), most=n // 8)
+    if len(across) > n // 8:
         kernel = gram(points, points, width)
         kernel.flat[:: n + 1] += shift
         solved: FloatArray = cho_solve(cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False), targets)
