@@ -38,10 +38,10 @@ def chain(rows, seed=0):
 
 def test_a_chain_is_found():
     data, domain = chain(5000)
-    found = dc.discover(data, domain=domain, epsilon=1.0, method="pcd")
+    found = dc.discover(data, domain=domain, epsilon=1.0, method=Pcd(alpha=1e-6))
     assert found.graph.skeleton == {frozenset("xz"), frozenset("yz")}
     assert not found.graph.directed
-    pairs = dc.discover(data, domain=domain, epsilon=1.0, method=Pcd(max_order=0))
+    pairs = dc.discover(data, domain=domain, epsilon=1.0, method=Pcd(max_order=0, alpha=1e-6))
     assert pairs.graph.skeleton == {frozenset("xz"), frozenset("yz"), frozenset("xy")}
 
 
@@ -52,7 +52,7 @@ def test_common_effects_are_directed():
     domain = Domain(
         {"x": Numeric(bounds=(-1, 1)), "y": Numeric(bounds=(-1, 1)), "z": Numeric(bounds=(-2, 2))}, rows=5000
     )
-    found = dc.discover(data, domain=domain, epsilon=1.0, method="pcd")
+    found = dc.discover(data, domain=domain, epsilon=1.0, method=Pcd(alpha=1e-6))
     assert found.graph.directed == {("x", "z"), ("y", "z")}
 
 
@@ -140,7 +140,7 @@ def test_constant_columns_and_values_at_the_bounds_have_answers(seed):
     data = {"a": np.zeros(200), "b": rng.choice([-5.0, 7.0], 200), "c": rng.uniform(0, 1, 200)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtWarning)
-        found = dc.discover(data, domain=domain, epsilon=8.0, delta=0.0, method=Pcd(alpha=0.001))
+        found = dc.discover(data, domain=domain, epsilon=8.0, delta=0.0, method=Pcd(alpha=1e-7))
     assert not found.graph.skeleton
 
 

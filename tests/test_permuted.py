@@ -94,7 +94,7 @@ def test_values_are_the_roots_of_hsic_of_permuted_rows(rows):
         for i in (0, 1)
     )
     for by in range(6):
-        assert found[by] == pytest.approx(math.sqrt(hsic_v(x, shifts.shifted(y, by), 0.3, 0.3)), abs=asked.unit(rows))
+        assert found[by] == pytest.approx(math.sqrt(hsic_v(x, shifts.shifted(y, by), 0.2, 0.2)), abs=asked.unit(rows))
 
 
 @pytest.mark.parametrize("given", [("z",), ("w", "z")])
@@ -137,7 +137,7 @@ def test_no_neighbours_are_further_apart_than_declared(given):
         used = objective(asked, domain)
         pairs = random_pairs(domain, rng)
         best = max((next(pairs) for _ in range(60)), key=used)
-        assert used(climb(used, best, domain, rng, steps=250)) <= 1
+        assert used(climb(used, best, domain, rng, steps=120)) <= 1
 
 
 def test_permuted_rows_move_nearly_as_far_as_declared():
@@ -157,7 +157,7 @@ def test_permuted_rows_move_nearly_as_far_as_declared():
 
 
 def test_the_noisy_rank_has_its_level_for_a_fixed_arrangement():
-    rng, rows, runs = np.random.default_rng(5), 50, 2_000
+    rng, rows, runs = np.random.default_rng(5), 50, 1_000
     asked = statistic(PermutedHSIC, rows, size=20)
     scale = 300.0
     told = {0.0: 0, scale: 0}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.discovery import Discovery
     from discreet.domain import Categorical, Domain, Numeric
     from discreet.errors import BudgetError, DiscreetError, InputError
+    from discreet.examining import test_independence
     from discreet.graph import Graph, cpdag_f1, skeleton_f1
     from discreet.knowledge import Knowledge
     from discreet.networks import Network, network
@@ -52,6 +53,7 @@ _HOMES = {
     "search_again": "recipes",
     "skeleton_f1": "graph",
     "synthesize": "synthesis",
+    "test_independence": "examining",
 }
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "search_again",
     "skeleton_f1",
     "synthesize",
+    "test_independence",
 ]
 
 

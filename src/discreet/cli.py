@@ -25,6 +25,7 @@ from discreet.cli_direction import direction
 from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
+from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ main.add_command(audit)
 main.add_command(direction)
 main.add_command(domain)
 main.add_command(explain)
+main.add_command(test_command)
 
 
 @main.command()

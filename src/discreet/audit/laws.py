@@ -162,7 +162,7 @@ def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
                 return None
             noise = [0 if place < 0 else listener.given[place] for place in places[0]]
             if output.tolist() != [draw.at + z for draw, z in zip(law, noise, strict=True)]:
-                return None
+                return _tried_law(mechanism, exact)
     except _TooManyDrawsError:
         return None
     return law

@@ -17,6 +17,7 @@ ROWS = frozenset(
     {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
     | {"discreet.opening", "discreet.keeping", "discreet.dropping", "discreet.directing"}
     | {"discreet.pcd"}
+    | {f"discreet.examining{name}" for name in ("", "_numbers", "_tables")}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
     | {"discreet.tables.coarse"}
     | EXACT
@@ -27,7 +28,7 @@ CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "enco
 """Modules that read what a custodian hands in."""
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
-_AFTER_TOO = ("methods", "directions", "knowledge", "confidence", "synthesis", "doubts", "measurement")
+_AFTER_TOO = ("methods", "directions", "knowledge", "confidence", "synthesis", "doubts", "measurement", "answers")
 AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 """What follows a release: these modules, and all whose names begin like theirs."""
 
@@ -42,7 +43,7 @@ AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 _SEEDED: tuple[str, ...] = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments")
-_SEEDED += ("audit", "published", "statistics.shifts")
+_SEEDED += ("audit", "published", "statistics.shifts", "examining_numbers", "examining_tables")
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
@@ -64,7 +65,7 @@ _LIBRARY: tuple[str, ...] = (
 )
 _LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
 _LIBRARY += ("methods", "settling", "statistics", "synthesis", "tables", "experiments", "published")
-_LIBRARY += ("directing", "directions")
+_LIBRARY += ("directing", "directions", "examining", "answers")
 
 _BELOW = ("arrays", "domain", "errors", "graph", "knowledge", "sealed", "tables")
 _BESIDE = ("not_private", "oracles", "published", "search", "statistics")

@@ -24,7 +24,7 @@ from discreet.audit.claims import Claim, claim_of
 from discreet.audit.finite import exact_finding, exact_finite
 from discreet.audit.neighbours import ALL, SUMS, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic
-from discreet.audit.settings import Pairing, Setting, all_settings, methods, small_settings
+from discreet.audit.settings import Examination, Pairing, Setting, all_settings, methods, small_settings
 from discreet.audit.source import check_code, source_finding
 from discreet.audit.subjects import GATES, MECHANISMS, STATISTICS, TWO, Number, blurring, objective, streaming
 from discreet.audit.tape import record
@@ -104,7 +104,8 @@ def _used(method: str) -> frozenset[str]:
 def _statistics() -> Iterator[Case]:
     for cls, examples in STATISTICS.items():
         for i, (statistic, domain) in enumerate(examples):
-            name = f"{cls.__name__}, {'every pair of a tiny table' if _tiny(domain) else 'worst neighbours'}"
+            which = f" ({i + 1})" if i > 1 else ""
+            name = f"{cls.__name__}, {'every pair of a tiny table' if _tiny(domain) else 'worst neighbours'}{which}"
             yield Case(
                 name, cls.__name__, "statistic", "replay", partial(_sensitivity, name, statistic, domain, seed=i)
             )
@@ -203,17 +204,17 @@ def _with_edges(domain: Domain) -> Neighbours:
     return next(pair for pair in hand_made(domain) if pair.kind == SUMS)
 
 
-def _replayed(setting: Setting | Pairing, power: Power, alpha: float) -> Finding:
+def _replayed(setting: Setting | Pairing | Examination, power: Power, alpha: float) -> Finding:
     pairs = _neighbours(setting.release, setting.domain, power.replays, power.steps)
     return audit_method(setting.name, setting.release, setting.claim, pairs)
 
 
-def _replayed_whole(name: str, setting: Setting | Pairing, power: Power, alpha: float) -> Finding:
+def _replayed_whole(name: str, setting: Setting | Pairing | Examination, power: Power, alpha: float) -> Finding:
     pairs = _neighbours(setting.published, setting.domain, power.replays, 0)
     return audit_method(name, setting.published, setting.claim, pairs)
 
 
-def _run_often(setting: Setting | Pairing, power: Power, alpha: float) -> Finding:
+def _run_often(setting: Setting | Pairing | Examination, power: Power, alpha: float) -> Finding:
     tape = record(setting.release, next(hand_made(setting.domain)).first)
     first = next(asked for asked in tape.asked if asked.exact is not None)
     pair = max(hand_made(setting.domain), key=objective(first.statistic, setting.domain))

@@ -9,23 +9,25 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from discreet.answers import Answer, Inquiry
 from discreet.arrays import IntArray
 from discreet.audit import table_of
 from discreet.audit.claims import Claim
-from discreet.audit.subjects import FEW, MEETING, MIXED, NUMBERS, SCALE, TWO, TWO_NUMBERS
+from discreet.audit.subjects import FEW, LONG, MEETING, MIXED, NUMBERS, SCALE, TWO, TWO_NUMBERS
 from discreet.directing import SCORES, direction, direction_in
 from discreet.directions import Directions
 from discreet.discovering import discover, discover_in
 from discreet.discovery import Discovery
 from discreet.domain import Column, Domain, Numeric
 from discreet.errors import DoubtWarning
+from discreet.examining import TESTS, examine, examine_in
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.methods import NUMERIC, RECIPES, Recipe, budget_for, recipe_for
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.room import Room
 
-DIRECTION = "direction"
+DIRECTION, TEST = "direction", "test"
 
 
 @dataclass(frozen=True)
@@ -202,21 +204,83 @@ class Pairing:
             return direction(frame, (x, y), domain=self.domain, epsilon=self.epsilon, score=self.score).to_json()
 
 
+@dataclass(frozen=True)
+class Examination:
+    """A test of independence of one pair, with a domain and a budget."""
+
+    test: str
+    given: tuple[str, ...]
+    domain: Domain
+    epsilon: float
+    delta: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        return f"test ({self.test}, {'Gaussian' if self.delta else 'pure'}, {len(self.given)} given)"
+
+    @property
+    def claim(self) -> Claim:
+        """What the budget promises."""
+        budget = Budget(epsilon=self.epsilon, delta=self.delta)
+        if budget.currency is Currency.GDP:
+            return Claim(Currency.GDP, float(budget.limit) ** 0.5)
+        return Claim(Currency.PURE, self.epsilon)
+
+    def found(self, rows: IntArray) -> Answer:
+        """Run it on rows, in a room of its own."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            room = Room(table_of(rows, self.domain), self.domain, Budget(epsilon=self.epsilon, delta=self.delta))
+            return examine_in(room, Inquiry("x", "y", self.given), self.test)
+
+    def release(self, rows: IntArray) -> str:
+        """Return all that would be published."""
+        return self.found(rows).to_json()
+
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+        found = self.found(rows)
+        return (int(found.independent), found.p_value or 0.0)
+
+    def published(self, rows: IntArray) -> str:
+        """Run the whole way from a table with labels, and return all that would be published."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtWarning)
+            frame = _frame(_labels(rows, self.domain))
+            found = examine(
+                frame, "x", "y", self.given, domain=self.domain, epsilon=self.epsilon, delta=self.delta, test=self.test
+            )
+            return found.to_json()
+
+
+def examinations(epsilon: float) -> list[Examination]:
+    """Return all tests, with and without columns given, with both kinds of promise where they have both."""
+    found = []
+    for name, kind in TESTS.items():
+        for given in ((), ("z",)) if name == "tables" else ((),) if name == "permutation" else (("z",),):
+            for delta in (0.0,) if kind.pure else (0.0, 1e-4):
+                found.append(Examination(name, given, LONG, epsilon, delta))
+    return found
+
+
 def methods() -> list[str]:
     """Return the names of all methods, each once."""
-    return [*RECIPES, DIRECTION]
+    return [*RECIPES, DIRECTION, TEST]
 
 
-def all_settings(method: str) -> Sequence[Setting | Pairing]:
+def all_settings(method: str) -> Sequence[Setting | Pairing | Examination]:
     """Return the settings in which a method is audited."""
     if method == DIRECTION:
         return [Pairing(score, SCALE, 4.0) for score in SCORES]
-    return settings(method)
+    return examinations(8.0) if method == TEST else settings(method)
 
 
-def small_settings(method: str) -> Sequence[Setting | Pairing]:
+def small_settings(method: str) -> Sequence[Setting | Pairing | Examination]:
     """Return the settings in which a method is run often."""
     if method == DIRECTION:
         return [Pairing(score, SCALE, 3.0) for score in ("reci", "iqr")]
+    if method == TEST:
+        return [Examination(name, (), LONG, 3.0) for name in ("permutation", "tables")]
     domain = TWO_NUMBERS if method in NUMERIC else TWO
     return [Setting(method, recipe_for(method, domain), domain, 3.0, delta) for delta in (1e-4, 0.0)]

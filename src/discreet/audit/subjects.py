@@ -39,6 +39,8 @@ from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
 from discreet.statistics.pairwise import MeanLengths, PairwiseHSIC
 from discreet.statistics.permuted import Compared, PermutedHSIC, SeparationHSIC
+from discreet.statistics.products import FINE as ONE_UNIT
+from discreet.statistics.products import FitSums, ResidualProduct, powers_of
 from discreet.statistics.quantiles import Quantiles
 from discreet.statistics.ranks import (
     AverageTau,
@@ -67,6 +69,7 @@ TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "x
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
 TRIAD = Domain({c: Categorical(categories=tuple("ab"), ordered=True) for c in "xyz"}, rows=3)
 FINE = Domain({c: Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=30)
+LONG = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xyz"}, rows=50)
 MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
 NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "abcd"}, rows=60)
 TWO_NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "ab"}, rows=50)
@@ -84,12 +87,22 @@ def _both_ways(kind: type[Difference]) -> tuple[tuple[Statistic, Domain], ...]:
     return tuple((kind(Scaled.of("x", "y", domain), *_CURVES), domain) for domain in (TRIO, SCALE))
 
 
-_PERMUTED = (("", TRIO), ("", FINE), ("z", TRIAD), ("z", FINE))
+_PERMUTED = (("", TRIO), ("", FINE), ("z", FINE))
 
 
 def _permuted(kind: type[PermutedHSIC], **settings: Any) -> tuple[tuple[Statistic, Domain], ...]:
     compared = [(Compared.of("x", "y", tuple(given), domain), domain) for given, domain in _PERMUTED]
     return tuple((kind(of, 6, ridge=50.0, **settings), domain) for of, domain in compared)
+
+
+def _products() -> dict[type, tuple[tuple[Statistic, Domain], ...]]:
+    compared = [(Compared.of("x", "y", ("z",), domain), domain) for domain in (TRIAD, FINE)]
+    fits = (tuple(0.3 / (i + 1) for i in range(len(powers_of(1)))), (0.0,) * len(powers_of(1)))
+    cuts = (ONE_UNIT // 2, ONE_UNIT)
+    return {
+        FitSums: tuple((FitSums(of), domain) for of, domain in compared),
+        ResidualProduct: tuple((ResidualProduct(of, fits, cuts), domain) for of, domain in compared),
+    }
 
 
 _MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
@@ -122,6 +135,7 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
     MeanLengths: tuple((MeanLengths(("x", "y"), d.shape("xy")), d) for d in (TRIO, SCALE)),
     PairwiseHSIC: tuple((PairwiseHSIC(("x", "y"), d.shape("xy"), pairs=((0, 1),)), d) for d in (TRIO, SCALE)),
+    **_products(),
     PermutedHSIC: _permuted(PermutedHSIC),
     SeparationHSIC: _permuted(SeparationHSIC, alpha=0.34),
     Margins: ((Margins((_MARGIN, _OTHER)), STRATA), (Margins((_MIXED, _OTHER)), FEW)),

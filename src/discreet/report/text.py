@@ -28,7 +28,7 @@ def graph_text(graph: Graph, confidence: Mapping[Pair, Confidence] | None = None
     ]
     alone = [node for node in graph.nodes if node not in touched]
     if alone:
-        lines.append(_fold("  no edge: " + ", ".join(alone), "    "))
+        lines.append(fold("  no edge: " + ", ".join(alone), "    "))
     return "\n".join(lines)
 
 
@@ -52,7 +52,7 @@ def summary_text(discovery: Discovery) -> str:
 
 def statement_text(discovery: Discovery) -> str:
     """Return the privacy statement."""
-    return _statement(discovery.privacy, discovery.domain.rows, not_promised(discovery.privacy), spent(discovery))
+    return statement(discovery.privacy, discovery.domain.rows, not_promised(discovery.privacy), spent(discovery))
 
 
 def direction_text(found: Directions) -> str:
@@ -70,22 +70,24 @@ def direction_text(found: Directions) -> str:
             f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} "
             f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
         )
-    return "\n".join([*lines, "", _fold(NOT_TRUTH, "")])
+    return "\n".join([*lines, "", fold(NOT_TRUTH, "")])
 
 
 def direction_statement(found: Directions) -> str:
     """Return the privacy statement of directions."""
     limits = not_promised(found.privacy, f"That a direction is true. {NOT_TRUTH}")
-    return _statement(found.privacy, found.rows, limits, spendings(found.privacy))
+    return statement(found.privacy, found.rows, limits, spendings(found.privacy))
 
 
-def _statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[str]) -> str:
+def statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[str]) -> str:
+    """Return a privacy statement from its parts."""
     blocks = [("Promised", promised(privacy, rows)), ("Not promised", limits), ("Spent", spendings)]
     lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for replacing one row"]
     for title, points in blocks:
-        lines += ["", f"{title}:"] + [_fold(f"  - {point}", "    ") for point in points]
+        lines += ["", f"{title}:"] + [fold(f"  - {point}", "    ") for point in points]
     return "\n".join(lines)
 
 
-def _fold(text: str, indent: str) -> str:
+def fold(text: str, indent: str) -> str:
+    """Return text in lines that fit."""
     return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False)

@@ -26,10 +26,10 @@ from discreet.statistics.residuals import CUT, check_fit, moved_residual, residu
 from discreet.statistics.shifts import Shifts, beyond
 from discreet.tables import Table
 
-WIDTH = 0.3
-"""Width of the Gaussian kernels, on a scale from -1 to 1."""
+WIDTH, BEHIND = 0.2, 0.3
+"""Widths of Gaussian kernels on a scale from -1 to 1: of both columns; of residuals, and of columns that are given."""
 
-RIDGE = 0.01
+RIDGE = 0.1
 """How much regressions on given columns are held back."""
 
 LEVELS = 256
@@ -105,15 +105,17 @@ class PermutedHSIC:
         The columns.
     size
         Number of permutations, the rows as they are included.
-    width, ridge
-        Of the kernels on a scale from -1 to 1, and of the regressions on given columns.
+    width
+        Of the kernels on a scale from -1 to 1 where nothing is given.
+    behind, ridge
+        Where columns are given: the width of the kernels of these and of residuals, and the ridge of the regressions.
     arrangement
         Number of the public arrangement of rows that permutations are made of.
 
     Guarantee
     ---------
     Substituting one row changes the first number and each other by at most what is declared, together 1001 or 1002
-    steps: of the real values sqrt(6) (n - 1)/n^2 and 4 (n - 1)/n^2, and if columns are given both more by 2R/width.
+    steps: of the real values sqrt(6) (n - 1)/n^2 and 4 (n - 1)/n^2, and if columns are given both more by 2R/behind.
 
     Proof
     -----
@@ -126,11 +128,12 @@ class PermutedHSIC:
     of: Compared
     size: int = 240
     width: float = WIDTH
+    behind: float = BEHIND
     ridge: float = RIDGE
     arrangement: int = 0
 
     def __post_init__(self) -> None:
-        if not WIDTHS[0] <= self.width <= WIDTHS[1]:
+        if not all(WIDTHS[0] <= width <= WIDTHS[1] for width in (self.width, self.behind)):
             raise SettingError(f"width: a number from {WIDTHS[0]:g} to {WIDTHS[1]:g}")
         Shifts(2, self.size, self.arrangement)
 
@@ -155,7 +158,7 @@ class PermutedHSIC:
     def changes(self, rows: int) -> tuple[float, float]:
         """Return how far one row can move the real values: of the rows as they are, and of permuted ones."""
         each = (rows - 1) / rows**2
-        by_fit = 2 * moved_residual(rows, len(self.of.given), self.ridge) / self.width if self.of.given else 0.0
+        by_fit = 2 * moved_residual(rows, len(self.of.given), self.ridge) / self.behind if self.of.given else 0.0
         first, others = (min(factor * each + by_fit, 0.5) + 2 * ROOT_ERROR for factor in (math.sqrt(6), 4))
         return first, others
 
@@ -183,8 +186,8 @@ class PermutedHSIC:
         scaled = self.of.scaled([column[order] for column in table.values(self.columns)])
         if self.of.given:
             floats = [column / UNIT for column in scaled]
-            left_x, left_y = residuals(floats[:2], floats[2:], self.width, self.ridge)
-            return _by_rows(_features(left_x, CUT, self.width), _features(left_y, CUT, self.width), shifts)
+            left_x, left_y = residuals(floats[:2], floats[2:], self.behind, self.ridge)
+            return _by_rows(_features(left_x, CUT, self.behind), _features(left_y, CUT, self.behind), shifts)
         x, y = ((column + UNIT) * LEVELS // (2 * UNIT) for column in scaled)
         steps = _features((2 * np.arange(LEVELS) + 1) / LEVELS - 1, 1.0, self.width)
         return _by_rows(steps[x], steps[y], shifts) if table.rows < MANY else _by_tables(x, y, steps, shifts)

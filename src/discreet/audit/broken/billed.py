@@ -13,6 +13,7 @@ from discreet.arrays import IntArray
 from discreet.audit.broken import Blurred, Broken
 from discreet.audit.broken.making import Whole, domain_of, pair
 from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.mechanisms.rank import NoisyRank
 from discreet.mechanisms.selection import Selection
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Cost
@@ -29,6 +30,12 @@ COLUMN = domain_of(20, a=2)
 TALLY = Counts((("a",),))
 UTILITIES = Whole(
     "counts as utilities", ("a",), lambda counted: counted, Sensitivity(Fraction(2), Fraction(2), largest=Fraction(1))
+)
+RIVALS = Whole(
+    "a count and its rival",
+    ("a",),
+    lambda counted: counted,
+    Sensitivity(Fraction(2), Fraction(2), largest=Fraction(1), first=Fraction(1)),
 )
 TWICE = Whole(
     "counts as utilities, twice",
@@ -76,6 +83,15 @@ class _OneSidedSelection(Selection):
     def cost(self, sensitivity: Sensitivity) -> Cost:
         """Return the cost of utilities that all move the same way."""
         return Selection(2 * self.scale, self.choices).cost(sensitivity)
+
+
+class _FirstOnly(NoisyRank):
+    """Forgets that the numbers it compares the first one with move, too."""
+
+    def cost(self, sensitivity: Sensitivity) -> Cost:
+        """Return the cost of moving the first number alone."""
+        epsilon = (sensitivity.first or Fraction(0)) / Fraction(self.scale)
+        return Cost({Currency.PURE: epsilon, Currency.ZCDP: epsilon**2 / 2})
 
 
 class _TwiceForOnce(Selection):
@@ -129,6 +145,11 @@ BILLED: tuple[Broken, ...] = (
         "selection-without-two",
         "bills utilities that may move both ways as if all moved one way",
         Blurred(_OneSidedSelection(2.0, 1), UTILITIES, COLUMN, (ONE,)),
+    ),
+    _blurred(
+        "rank-of-first-alone",
+        "bills the first number, but the numbers it is compared with move as well",
+        Blurred(_FirstOnly(1.5, 1), RIVALS, domain_of(3, a=2), (pair({(0,): 1, (1,): 1}, (0,), (1,)),)),
     ),
     _blurred(
         "two-choices-billed-once",

@@ -1,0 +1,117 @@
+"""What is handed out about independence: a decision, what is promised of it, and the privacy statement."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from discreet._version import __version__
+from discreet.discovery import Privacy
+from discreet.errors import SettingError
+
+NOT_PROOF = (
+    "Independent means that no dependence was found at this level: it may be too weak for these rows and this budget. "
+    "A test that finds a dependence says nothing about its direction or cause."
+)
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What is asked: whether x and y are independent given others, by a test at a level."""
+
+    x: str
+    y: str
+    given: tuple[str, ...] = ()
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(name, str) for name in self.columns):
+            raise SettingError("columns: names")
+        object.__setattr__(self, "given", tuple(sorted(self.given)))
+        if self.x == self.y:
+            raise SettingError("columns: two different ones")
+        if len(set(self.columns)) != len(self.columns):
+            raise SettingError("given: each column once, and neither of the two that are tested")
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, float | int) or not 0 < self.alpha < 1:
+            raise SettingError("alpha: a number between 0 and 1")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns: both, then the given ones."""
+        return (self.x, self.y, *self.given)
+
+    @property
+    def words(self) -> str:
+        """Which columns are tested."""
+        return f"{self.x} and {self.y}" + (f" given {', '.join(self.given)}" if self.given else "")
+
+
+@dataclass(frozen=True)
+class Level:
+    """How often a test calls independent columns dependent.
+
+    Parameters
+    ----------
+    controlled
+        Whether that is at most its alpha.
+    found
+        What is promised or, where nothing is, what was measured.
+    """
+
+    controlled: bool
+    found: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found about two columns, and the privacy statement. Holds released values and public facts only.
+
+    Parameters
+    ----------
+    x, y, given
+        The columns.
+    test
+        The test's name.
+    alpha
+        Its level.
+    independent
+        Whether both columns look independent given the others.
+    p_value
+        Probability of as much apparent dependence if there is none; None where only the decision is released.
+    level
+        What is promised of the level.
+    """
+
+    x: str
+    y: str
+    given: tuple[str, ...]
+    test: str
+    alpha: float
+    independent: bool
+    p_value: float | None
+    level: Level
+    privacy: Privacy
+    rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "schema": 1,
+            "x": self.x,
+            "y": self.y,
+            "given": list(self.given),
+            "test": self.test,
+            "alpha": self.alpha,
+            "independent": self.independent,
+            "p_value": self.p_value,
+            "level": {"controlled": self.level.controlled, "found": self.level.found},
+            "privacy": self.privacy.to_dict(),
+            "rows": self.rows,
+            "note": NOT_PROOF,
+            "version": __version__,
+        }
+
+    def to_json(self) -> str:
+        """Return it as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,67 @@
+"""`discreet test`: whether two columns are independent given others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("data")
+@click.argument("x")
+@click.argument("y")
+@click.option("--given", multiple=True, help="A column that is given; again for another one.")
+@click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
+@click.option("--epsilon", type=float, required=True, help="Total privacy budget. No default.")
+@click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon; permutation and krr need no delta.")
+@click.option(
+    "--test",
+    default="auto",
+    show_default=True,
+    help="auto, permutation (numbers), tables (categories and bins), or krr or gcm (numbers given others; their level "
+    "is not controlled).",
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def test(
+    data: str,
+    x: str,
+    y: str,
+    given: tuple[str, ...],
+    domain_file: str,
+    epsilon: float,
+    delta: float | None,
+    test: str,
+    alpha: float,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Say whether columns X and Y of DATA are independent given others, at one level fixed before."""
+    from discreet.cli import telling
+    from discreet.discovering import DELTA
+    from discreet.domain import Domain
+    from discreet.examining import examine
+    from discreet.report import check_file, write_whole
+    from discreet.report.answers import answer_statement, answer_text
+
+    if out is not None:
+        check_file(out)
+    found = examine(
+        data,
+        x,
+        y,
+        given,
+        domain=Domain.from_yaml(Path(domain_file)),
+        epsilon=epsilon,
+        delta=DELTA if delta is None else delta,
+        test=test,
+        alpha=alpha,
+        progress=telling(),
+    )
+    click.echo(found.to_json() if as_json else answer_text(found))
+    if not as_json:
+        click.echo(f"\n{answer_statement(found)}", err=True)
+    if out is not None:
+        click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)

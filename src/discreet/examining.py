@@ -1,0 +1,182 @@
+"""Whether two columns are independent given others, privately: one answer by one test."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from discreet.answers import Answer, Inquiry, Level
+from discreet.discovering import DELTA
+from discreet.discovery import Privacy
+from discreet.domain import Domain, Numeric
+from discreet.errors import BudgetError, DoubtWarning, SettingError
+from discreet.examining_numbers import Found, check_gcm, check_krr, check_permutation, run_gcm, run_permuted
+from discreet.examining_tables import check_tables, run_tables
+from discreet.privacy.accounting import Currency, check_guarantee
+from discreet.privacy.budget import Budget
+from discreet.room import Room
+from discreet.search.pc import Progress
+from discreet.statistics.curves import between_bounds
+from discreet.tables.load import load
+
+LEAST_ROWS = 50
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A test.
+
+    Parameters
+    ----------
+    check
+        Refuses what it cannot answer, from public facts and the budget's currency alone.
+    run
+        Asks a room, with all that is left of its budget.
+    level
+        What is promised of its level.
+    numbers
+        Whether it takes numbers between bounds, with or without bins.
+    pure
+        Whether it needs no delta; then none is promised away.
+    """
+
+    check: Callable[[Inquiry, Domain, Currency], None]
+    run: Callable[[Room, Inquiry], Found]
+    level: Level
+    numbers: bool = True
+    pure: bool = False
+
+
+TESTS: dict[str, Kind] = {
+    "permutation": Kind(
+        check_permutation,
+        run_permuted,
+        Level(controlled=True, found="at most alpha, exactly, for rows drawn independently"),
+        pure=True,
+    ),
+    "tables": Kind(
+        check_tables,
+        run_tables,
+        Level(controlled=True, found="about alpha: a null law that includes the noise, nearly exact for many rows"),
+        numbers=False,
+    ),
+    "krr": Kind(check_krr, run_permuted, Level(controlled=False, found="KRR"), pure=True),
+    "gcm": Kind(check_gcm, run_gcm, Level(controlled=False, found="GCM")),
+}
+"""Tests by name. Whatever stands here is audited."""
+
+NAMES = ("auto", *TESTS)
+
+
+def examine(
+    data: object,
+    x: str,
+    y: str,
+    given: Sequence[str] = (),
+    *,
+    domain: Domain,
+    epsilon: float,
+    delta: float = DELTA,
+    test: str = "auto",
+    alpha: float = 0.05,
+    progress: Progress | None = None,
+) -> Answer:
+    """Say whether two columns are independent given others, under differential privacy.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, TSV, Parquet, DuckDB) or a table in memory.
+    x, y, given
+        Columns; those that are not named are not read.
+    domain
+        What is public about the table. Never read from the data.
+    epsilon, delta
+        The total promise. Tests that need no delta (`permutation`, `krr`) promise 0 whatever is allowed.
+    test
+        ``"permutation"``: numbers, nothing given. ``"tables"``: categories and bins, up to two given. ``"krr"`` and
+        ``"gcm"``: numbers given others, with a level that is not controlled. ``"auto"`` takes one of the first two.
+    alpha
+        Level: the share of independent columns that is called dependent. Fixed before anything is asked.
+    progress
+        Called with a line of words at each step.
+
+    Guarantee
+    ---------
+    The returned object is (epsilon, delta)-differentially private with respect to replacing any one row.
+
+    Warns
+    -----
+    DoubtWarning
+        If the test's level is not controlled, or the noise leaves little to be seen. Nothing was spent yet.
+
+    Raises
+    ------
+    InputError
+        If something handed in does not fit. Nothing was spent.
+    """
+    if isinstance(given, str):
+        raise SettingError("given: a list of names")
+    asked = Inquiry(x, y, tuple(given), alpha)
+    name = chosen(test, asked, domain)
+    check_guarantee(epsilon, delta, domain.rows)
+    budget = Budget(epsilon=epsilon, delta=0.0 if TESTS[name].pure else delta)
+    narrow = check_inquiry(name, asked, domain, budget.currency)
+    if progress is not None:
+        progress("reading and encoding the table")
+    room = Room(load(data, narrow), narrow, budget)
+    if progress is not None:
+        progress(f"{asked.words}: the test `{name}`")
+    return examine_in(room, asked, name)
+
+
+test_independence = examine
+"""The public name."""
+
+test_independence.__test__ = False  # type: ignore[attr-defined]  # it is none for pytest
+
+
+def chosen(test: str, asked: Inquiry, domain: Domain) -> str:
+    """Return the name of a test, with `auto` settled from public facts."""
+    if test not in NAMES:
+        raise SettingError(f"test: one of {', '.join(NAMES)}")
+    if test != "auto":
+        return test
+    columns = [domain[name] for name in asked.columns]
+    if not asked.given and all(isinstance(column, Numeric) and column.bins is None for column in columns):
+        return "permutation"
+    widest = domain.widest()
+    if all(widest[name].tabulable for name in asked.columns):
+        return "tables"
+    raise SettingError(
+        "test: `auto` finds none whose level is controlled for these columns. Declare bins for all of them, for "
+        "`tables`; or name a test: `permutation` for two columns of numbers, `krr` or `gcm` where numbers are given too"
+    )
+
+
+def check_inquiry(name: str, asked: Inquiry, domain: Domain, currency: Currency) -> Domain:
+    """Return the domain of the columns that are asked about, after refusing what the test cannot answer."""
+    kind = TESTS[name]
+    plain = between_bounds(domain) if kind.numbers else domain
+    narrow = Domain({c: plain[c] for c in asked.columns}, rows=domain.rows, unit=domain.unit)
+    if narrow.rows < LEAST_ROWS:
+        raise SettingError(f"rows: a test takes at least {LEAST_ROWS}")
+    kind.check(asked, narrow, currency)
+    return narrow
+
+
+def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
+    """Test independence with all that is left of a room's budget."""
+    budget = room.budget
+    name = chosen(test, asked, room.domain)
+    check_inquiry(name, asked, room.domain, budget.currency)
+    if budget.exhausted:
+        raise BudgetError("the budget is already spent; nothing was asked")
+    kind = TESTS[name]
+    if not kind.level.controlled:
+        warnings.warn(f"the level of `{name}` is not controlled: {kind.level.found}", DoubtWarning, stacklevel=3)
+    independent, p_value = kind.run(room, asked)
+    privacy = Privacy.of(budget, room.domain, private=room.private)
+    columns = (asked.x, asked.y, asked.given)
+    return Answer(*columns, name, float(asked.alpha), independent, p_value, kind.level, privacy, room.domain.rows)

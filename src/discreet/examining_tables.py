@@ -1,0 +1,76 @@
+"""A test of independence on columns with few levels: tables are released, the rest is post-processing."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+
+from discreet.answers import Inquiry
+from discreet.domain import Domain
+from discreet.doubts import doubts
+from discreet.errors import DoubtWarning, SettingError
+from discreet.examining_numbers import Found
+from discreet.knowledge import NOTHING_KNOWN
+from discreet.measurement import Measurement
+from discreet.mechanisms.additive import additive_for
+from discreet.oracles.released import LARGEST, Released, check_alpha
+from discreet.planning import MAX_TRIPLE, components, plan
+from discreet.privacy.accounting import Currency
+from discreet.room import Room
+from discreet.settling import settle
+from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
+
+MOST_GIVEN = 2
+"""Tables of two columns tell of dependence given up to two others."""
+
+
+def check_tables(asked: Inquiry, domain: Domain, currency: Currency) -> None:
+    """Refuse what tables cannot answer. From public facts alone."""
+    widest = domain.widest()
+    widest.check_tabulable()
+    if len(asked.given) > MOST_GIVEN:
+        raise SettingError(f"given: the test `tables` takes at most {MOST_GIVEN} columns")
+    check_alpha(asked.alpha, "laplace" if currency is Currency.PURE else "gaussian")
+    statistic = _tables(asked, widest, currency)
+    if statistic is not None:
+        statistic.sensitivity(widest)
+    sizes = [widest.size(name) for name in asked.columns]
+    if len(asked.given) == MOST_GIVEN and sizes[2] * sizes[3] * (sizes[0] * sizes[1]) ** 2 > LARGEST:
+        raise SettingError("columns: too many combinations of levels; declare fewer categories or bins")
+
+
+def run_tables(room: Room, asked: Inquiry) -> Found:
+    """Release tables with all that is left of the budget, and test on them."""
+    budget = room.budget
+    statistic = _tables(asked, room.domain.widest(), budget.currency)
+    if statistic is None:  # a column with one level depends on nothing
+        return True, 1.0
+    for doubt in doubts(room.domain.widest(), statistic, budget.epsilon, budget.delta, budget.currency):
+        warnings.warn(doubt, DoubtWarning, stacklevel=4)
+    room, _ = settle(room)
+    statistic = _tables(asked, room.domain, budget.currency) or statistic
+    mechanism = additive_for(budget.currency, budget.left, statistic.sensitivity(room.domain))
+    measured = Measurement.of(room.release(statistic, mechanism), room.domain)
+    parts = components((measured,), room.domain)
+    oracle = Released(parts, alpha=asked.alpha, rng=np.random.default_rng(0))
+    verdict = oracle.ask(asked.x, asked.y, frozenset(asked.given))
+    return verdict.independent, verdict.p_value
+
+
+def _tables(asked: Inquiry, domain: Domain, currency: Currency) -> Counts | Interactions | None:
+    """Return all pairs of columns and, where two are given, each of the others together with both."""
+    narrow = Domain({name: domain[name] for name in asked.columns}, rows=domain.rows, unit=domain.unit)
+    if min(narrow.shape((asked.x, asked.y))) < 2:
+        return None
+    pairs = plan(narrow, NOTHING_KNOWN, currency)
+    if pairs is None or len(asked.given) < MOST_GIVEN:
+        return pairs
+    triples = [tuple(sorted((side, *asked.given))) for side in (asked.x, asked.y)]
+    triples = [t for t in triples if 0 < np.prod([size - 1 for size in narrow.shape(t)]) <= MAX_TRIPLE]
+    if isinstance(pairs, Interactions):
+        return Interactions((*pairs.sets, *triples), (*pairs.weights, *(1 for _ in triples)))
+    covered = {pair for triple in triples for pair in combinations(triple, 2)}
+    return Counts((*triples, *(s for s in pairs.sets if s not in covered)))
