@@ -47,7 +47,7 @@ def files(tmp_path_factory):
 
 
 def test_every_private_method_for_numbers_takes_part():
-    assert set(GRAPHS) == {"pcd-published", *NUMERIC}
+    assert set(NUMERIC) < set(GRAPHS)
     assert set(UNCONDITIONAL) <= set(TESTS)
 
 
