@@ -13,14 +13,14 @@ from time import perf_counter
 
 import numpy as np
 
-from discreet.discovering import discover_in
+from discreet.discovering import discover, discover_in
 from discreet.domain import Domain
 from discreet.errors import BudgetError
 from discreet.experiments.kept import Record
 from discreet.experiments.pcd_plan import ALPHA, PUBLISHED_ORDER, Sample, Task, sample_of
 from discreet.graph import Graph
 from discreet.mechanisms.rank import noisy_rank_for
-from discreet.methods import RECIPES, Pcd, budget_for
+from discreet.methods import RECIPES, Pcd
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.published.pcd import Settings, deleted, equation_3, on_unit_scale, plain_sensitivity, run_pcd
@@ -35,7 +35,7 @@ DELTA = 1e-6
 Tested = Callable[[MemoryTable, Domain, Sequence[float], int], list[float]]
 """Returns for each epsilon how probably, or whether, x and y are called independent given all other columns."""
 
-Found = Callable[[MemoryTable, Domain, float, int], tuple[Graph, int]]
+Found = Callable[[Sample, float, int], tuple[Graph, int]]
 """Returns a graph and how many tests it took."""
 
 
@@ -105,23 +105,23 @@ UNCONDITIONAL = ("pcd",)
 """Tests that take no given columns."""
 
 
-def found_as_published(table: MemoryTable, domain: Domain, epsilon: float, seed: int) -> tuple[Graph, int]:
+def found_as_published(sample: Sample, epsilon: float, seed: int) -> tuple[Graph, int]:
     """NOT PRIVATE: run PCD as published, each noisy test at epsilon."""
     settings = Settings(epsilon=epsilon, alpha=ALPHA, max_order=PUBLISHED_ORDER)
-    found = run_pcd(on_unit_scale(table, domain), settings, np.random.default_rng([seed, 29]))
+    columns = on_unit_scale(encoded(sample), sample.domain)
+    found = run_pcd(columns, settings, np.random.default_rng([seed, 29]))
     return found.graph, found.tests
 
 
 def privately(method: str) -> Found:
     """Return a run of a private method at a total epsilon."""
 
-    def found(table: MemoryTable, domain: Domain, epsilon: float, seed: int) -> tuple[Graph, int]:
-        recipe = RECIPES[method]()
+    def found(sample: Sample, epsilon: float, seed: int) -> tuple[Graph, int]:
+        delta = min(DELTA, 0.1 / sample.domain.rows)
         try:
-            room = Room(table, domain, budget_for(recipe, epsilon, min(DELTA, 0.1 / domain.rows)))
-            told = discover_in(room, recipe)
+            told = discover(sample.values, domain=sample.domain, epsilon=epsilon, delta=delta, method=method)
         except BudgetError:  # nothing could be seen, so nothing was asked
-            return Graph(tuple(domain)), 0
+            return Graph(tuple(sample.domain)), 0
         return told.graph, int(told.settings.get("pairs") or 0)
 
     return found
@@ -129,8 +129,7 @@ def privately(method: str) -> Found:
 
 GRAPHS: dict[str, Found] = {
     "pcd-published": found_as_published,
-    "pcd": privately("pcd"),
-    "moments": privately("moments"),
+    **{name: privately(name) for name in ("pcd", "moments") if name in RECIPES},
 }
 """Methods by name: one line each."""
 
@@ -138,12 +137,12 @@ GRAPHS: dict[str, Found] = {
 def perform(task: Task, sachs: Path | None = None, edges: Path | None = None, epsilons: Sequence[float] = ()) -> Record:
     """Draw rows, do a run, and return all that tables and charts are made of."""
     sample = sample_of(task, sachs, edges)
-    table, start = encoded(sample), perf_counter()
+    start = perf_counter()
     if task.part == "tests":
-        told = TESTS[task.method](table, sample.domain, epsilons, task.seed)
+        told = TESTS[task.method](encoded(sample), sample.domain, epsilons, task.seed)
         wrong = [p if task.dependent else 1 - p for p in told]
         return {"task": task.to_dict(), "epsilons": list(epsilons), "wrong": wrong, "seconds": perf_counter() - start}
-    graph, tests = GRAPHS[task.method](table, sample.domain, task.epsilon, task.seed)
+    graph, tests = GRAPHS[task.method](sample, task.epsilon, task.seed)
     right, found, true = len(graph.skeleton & sample.truth.skeleton), len(graph.skeleton), len(sample.truth.skeleton)
     counted = {"right": right, "found": found, "true": true, "tests": tests}
     return {"task": task.to_dict(), **counted, "seconds": perf_counter() - start}
