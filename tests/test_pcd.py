@@ -148,14 +148,14 @@ def test_independent_columns_are_called_dependent_at_the_level():
     """Four independent columns, six pairs a run: at most about one pair in twenty."""
     rng = np.random.default_rng(0)
     edges = 0
-    for run in range(60):
+    for run in range(40):
         n = 400
         data = {name: rng.normal(size=n) if i % 2 else rng.uniform(-3, 3, n) for i, name in enumerate("abcd")}
         domain = Domain({name: Numeric(bounds=(-3.0, 3.0)) for name in data}, rows=n)
         noise = SeededNoise(run)
         room = Room(load(data, domain), domain, budget_for(Pcd(), 4.0, 0.0), noise=noise)
         edges += len(discover_in(room, Pcd(max_order=0)).graph.skeleton)
-    assert edges / 360 < 0.075
+    assert edges / 240 < 0.075
 
 
 @pytest.fixture(scope="module")
