@@ -29,6 +29,9 @@ STYLES = {
 """How each method is drawn; a method that is not here is drawn like others that are private."""
 
 _OTHER = ("#aa3377", "#e08214", "#44aaaa")
+LEVEL = ("complete", "no-privacy")
+"""What has the same number everywhere, and is drawn level."""
+
 PROTEINS = 11
 EPSILON = 1.0
 """The budget of the charts against rows."""
@@ -100,7 +103,19 @@ def styles(methods: Sequence[str]) -> dict[str, Line]:
 
 def _chart(title: str, words: str, x: Axis, y: str, lines: Mapping[str, Mapping[str, Sequence[Point]]]) -> str:
     methods = list(dict.fromkeys(name for inside in lines.values() for name in inside))
-    return panels(title, words, x, Axis(y, 0, 1, (0, 0.25, 0.5, 0.75, 1)), styles(methods), lines)
+    shown = {
+        panel: {name: points if name in LEVEL else _dash(points, x) for name, points in inside.items()}
+        for panel, inside in lines.items()
+    }
+    return panels(title, words, x, Axis(y, 0, 1, (0, 0.25, 0.5, 0.75, 1)), styles(methods), shown)
+
+
+def _dash(points: Sequence[Point], x: Axis) -> Sequence[Point]:
+    """Return a single point as a short dash: what has one number is not level."""
+    if len(points) != 1:
+        return points
+    ((at, up, spread),) = points
+    return [(max(at / 1.15, x.low), up, spread), (min(at * 1.15, x.high), up, spread)]
 
 
 def _points(lines: Sequence[Row], panel: str, across: str, up: str) -> dict[str, dict[str, list[Point]]]:
@@ -126,7 +141,7 @@ def charts(first: Sequence[Row], second: Sequence[Row], third: Sequence[Row]) ->
         drawn |= _graph_charts(second)
     if third:
         inside = _with_all_pairs(_points(third, "network", "epsilon", "f1"), third, "epsilon")
-        words = f"{max(int(line['rows']) for line in third):,} cells; {_WORDS}"
+        words = f"{max(int(line['rows']) for line in third):,} cells; bands of one standard error"
         drawn["figure3.svg"] = _chart("Proteins: F1 of the skeleton", words, _epsilons(third), "F1", inside)
     return drawn
 
@@ -159,7 +174,7 @@ def _graph_charts(lines: Sequence[Row]) -> dict[str, str]:
         if inside:
             inside = _with_all_pairs(inside, lines, "rows") if up == "f1" else inside
             title = f"{up.capitalize()} of the skeleton against rows, epsilon {EPSILON:g}"
-            drawn[f"figure2-{up}-rows.svg"] = _chart(title, f"{_WORDS} {_LEVEL}", rows, up, inside)
+            drawn[f"figure2-{up}-rows.svg"] = _chart(title, _WORDS, rows, up, inside)
     inside = _points([line for line in lines if line["rows"] == sizes[-1]], "network", "epsilon", "f1")
     title = f"F1 of the skeleton against epsilon, {sizes[-1]:,} rows"
     inside = _with_all_pairs(inside, lines, "epsilon")
@@ -178,7 +193,6 @@ def _with_all_pairs(
 
 
 _WORDS = "Bands of one standard error. As published: epsilon for each noisy test; private: for the whole run."
-_LEVEL = "What has one number is drawn level."
 
 
 def _given(count: int) -> str:
