@@ -84,7 +84,8 @@ def test_the_audit_of_a_method_does_ask_its_oracle(name, method, monkeypatch):
     asked = []
     made = oracle.__init__
     monkeypatch.setattr(oracle, "__init__", lambda self, *a, **k: (asked.append(1), made(self, *a, **k))[1])
-    record(settings(method)[0].release, next(hand_made(FEW)).first)
+    setting = settings(method)[0]
+    record(setting.release, next(hand_made(setting.domain)).first)
     assert asked
 
 

@@ -125,8 +125,8 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     "--method",
     default="auto",
     show_default=True,
-    help="auto (that is marginals), em-pc, svt-pc, priv-pc, flipped-top-k or flipped-svt. With --not-private: pc, "
-    "greedy-bic, or {em,svt,priv}-pc-published.",
+    help="auto (that is marginals), em-pc, svt-pc, priv-pc, flipped-top-k or flipped-svt; pcd for numbers. With "
+    "--not-private: pc, greedy-bic, {em,svt,priv}-pc-published, pcd-published.",
 )
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
 @click.option("--max-order", type=int, help="Largest conditioning set.  [default: 2]")

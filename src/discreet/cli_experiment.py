@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import click
 
+from discreet.cli_experiment_pcd import pcd
+
 Record = dict[str, Any]
 
 
@@ -49,7 +51,7 @@ def accuracy(
     chosen = [name for name in networks.split(",") if name]
     for name in chosen:
         named(name)
-    planned = plan(chosen, _whole(rows), _numbers(epsilons), runs, ceilings=ceilings, search=search)
+    planned = plan(chosen, whole_numbers_in(rows), numbers_in(epsilons), runs, ceilings=ceilings, search=search)
     found = []
     for i, row in enumerate(run_experiment(planned, jobs), start=1):
         found.append(row)
@@ -123,7 +125,7 @@ def priv_pc(
     from discreet.experiments.priv_pc_results import as_text, results_in, table, write_all
 
     parts: dict[str, tuple[Part, ...]] = {"tables": ("table",), "figure": ("figure",), "all": ("table", "figure")}
-    planned = plan(parts[part], _names(networks), _names(methods), rows, runs, budgets)
+    planned = plan(parts[part], names_in(networks), names_in(methods), rows, runs, budgets)
     kept = KeptRuns(out / "runs.jsonl")
     done = finished(kept, limit)
     missing: list[Task] = [task for task in planned if task not in done]
@@ -132,7 +134,7 @@ def priv_pc(
     interrupted = False
     try:
         found = run_all(partial(perform, limit=limit), missing, jobs, ordered=False)
-        for record in _watched(found, [effort(task) for task in missing]):
+        for record in watched(found, [effort(task) for task in missing]):
             kept.append(record)
             failed.update([record["failed"]] if record["failed"] else [])
     except KeyboardInterrupt:
@@ -184,8 +186,8 @@ def direction(
     from discreet.experiments.kept import KeptRuns
 
     parts: dict[str, tuple[Part, ...]] = {"table": ("table",), "figures": ("figures",), "all": ("table", "figures")}
-    budgets = _numbers(epsilons)
-    planned = plan(parts[part], number, _whole(rows), budgets, runs, pairs)
+    budgets = numbers_in(epsilons)
+    planned = plan(parts[part], number, whole_numbers_in(rows), budgets, runs, pairs)
     kept = KeptRuns(out / "runs.jsonl")
     done = finished(kept)
     missing: list[Task] = [task for task in planned if task not in done]
@@ -193,7 +195,7 @@ def direction(
     interrupted = False
     try:
         found = run_all(partial(perform, pairs=pairs), missing, jobs, ordered=False)
-        for record in _watched(found, [task.rows for task in missing]):
+        for record in watched(found, [task.rows for task in missing]):
             kept.append(record)
     except KeyboardInterrupt:
         interrupted = True
@@ -208,7 +210,10 @@ def direction(
         raise click.Abort
 
 
-def _watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Record]:
+experiment.add_command(pcd)
+
+
+def watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Record]:
     """Pass records on while a bar on stderr tells how many there are and how long it will take."""
     if not sys.stderr.isatty():
         for i, record in enumerate(records, start=1):
@@ -222,11 +227,13 @@ def _watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Reco
             yield record
 
 
-def _names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
+    """Return names with commas between them."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _numbers(text: str) -> list[float]:
+def numbers_in(text: str) -> list[float]:
+    """Return numbers with commas between them."""
     from discreet.errors import SettingError
 
     try:
@@ -235,5 +242,6 @@ def _numbers(text: str) -> list[float]:
         raise SettingError("expected numbers with commas between them") from None
 
 
-def _whole(text: str) -> list[int]:
-    return [int(number) for number in _numbers(text)]
+def whole_numbers_in(text: str) -> list[int]:
+    """Return whole numbers with commas between them."""
+    return [int(number) for number in numbers_in(text)]

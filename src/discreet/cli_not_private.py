@@ -15,9 +15,10 @@ from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.graph import Graph
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.published import METHODS as PUBLISHED
-from discreet.published import REASONS, Outcome
+from discreet.published import METHODS as COUNTING
+from discreet.published import PCD, REASONS, Outcome
 
+PUBLISHED = (*COUNTING, PCD)
 METHODS = ("pc", "greedy-bic", *PUBLISHED)
 """Methods that answer from exact counts, or whose noise does not keep what it promises."""
 
@@ -75,12 +76,27 @@ class Request:
         return {"alpha": 0.01 if self.alpha is None else self.alpha, "max_order": self.max_order}
 
     def _published(self) -> dict[str, Any]:
+        if self.method == PCD:
+            return self._pcd()
         from discreet.published.running import Settings
 
         asked = {"round_epsilon": self.round_epsilon, "alpha": self.alpha, "sample": self.sample}
         given = {name: value for name, value in asked.items() if value is not None}
         checked = Settings(self.method, max_order=self.max_order, **given)
         return {name: getattr(checked, name) for name in (*asked, "max_order", "constant", "delta")}
+
+    def _pcd(self) -> dict[str, Any]:
+        from discreet.published.pcd import Settings
+
+        if self.sample is not None:
+            raise SettingError(f"sample: the method `{PCD}` has no such setting")
+        checked = Settings(
+            epsilon=1.0 if self.round_epsilon is None else self.round_epsilon,
+            alpha=0.05 if self.alpha is None else self.alpha,
+            max_order=self.max_order,
+        )
+        names = ("alpha", "max_order", "permutations", "lam")
+        return {"round_epsilon": checked.epsilon, **{name: getattr(checked, name) for name in names}}
 
 
 def check_method(method: str, *, not_private: bool, epsilon: float | None, delta: float | None) -> None:
@@ -122,6 +138,12 @@ def discover(request: Request, progress: Callable[[str], None]) -> None:
     domain = Domain.from_yaml(Path(request.domain))
     knowledge = Knowledge.from_yaml(Path(request.knowledge)) if request.knowledge else NOTHING_KNOWN
     click.echo(request.warning, err=True)
+    if request.method == PCD:
+        from discreet.published.pcd import discover_pcd
+
+        outcome = discover_pcd(request.data, domain, knowledge=knowledge, progress=progress, **settings)
+        _show(outcome.graph, request, domain, settings, outcome)
+        return
     if request.method in PUBLISHED:
         outcome = discover_published(
             request.data, domain, request.method, knowledge=knowledge, progress=progress, **settings

@@ -16,8 +16,9 @@ from discreet.keeping import keep_in
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
-from discreet.methods import EmPC, Flipped, Recipe, SvtPC, budget_for, recipe_for
+from discreet.methods import EmPC, Flipped, Pcd, Recipe, SvtPC, budget_for, recipe_for
 from discreet.oracles.released import check_alpha
+from discreet.pcd import pcd_in
 from discreet.planning import plan
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.recipes import Marginals, Moments, look, search
@@ -106,6 +107,8 @@ def discover_in(
         return keep_in(room, recipe, knowledge=knowledge, progress=progress)
     if isinstance(recipe, EmPC):
         return drop_in(room, recipe, knowledge=knowledge, progress=progress)
+    if isinstance(recipe, Pcd):
+        return pcd_in(room, recipe, knowledge=knowledge, progress=progress)
     if isinstance(recipe, SvtPC):
         return ask_in(room, recipe, knowledge=knowledge, progress=progress)
     raise SettingError(f"method: nothing runs {recipe.name!r}")

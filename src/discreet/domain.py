@@ -84,6 +84,14 @@ class Domain:
             raise SettingError("domain: a causal graph takes at least two columns")
         self.check_tabulable()
 
+    def check_numeric(self) -> None:
+        """Refuse a domain in which a method for numbers cannot look for a graph."""
+        if len(self.columns) < 2:
+            raise SettingError("domain: a causal graph takes at least two columns")
+        for name, column in self.columns.items():
+            if not isinstance(column, Numeric) or column.bins is not None:
+                raise SettingError(f"column {name!r}: this method takes numbers; declare `bounds`, and no `bins`")
+
     @property
     def unsettled(self) -> tuple[str, ...]:
         """Columns whose bins begin at quantiles that are not released yet."""

@@ -8,9 +8,13 @@ from typing import Any, Literal
 
 from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError
+from discreet.oracles.pairwise import LARGEST_ALPHA
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals, Moments
+
+FALSE_NEIGHBOURS = 0.5
+"""So many columns are taken for a column's neighbours by chance, at most, where a method chooses its level."""
 
 TestName = Literal["total-variation", "kendall", "spearman", "information"]
 TESTS: tuple[TestName, ...] = ("total-variation", "kendall", "spearman", "information")
@@ -158,7 +162,47 @@ class FlippedTopK(Flipped):
         return "flipped-top-k"
 
 
-Recipe = Marginals | Asking
+@dataclass(frozen=True, kw_only=True)
+class Pcd:
+    """For columns of numbers: the dependence of all pairs by kernels, released at once, and what follows from it.
+
+    Zhang, Xia, Ren, Guan, Zhou 2023, repaired.
+
+    Parameters
+    ----------
+    alpha
+        Share of independent pairs that are called dependent, noise included; a limit for many rows. By default 0.05, or
+        less where there are many columns, so that each has half a false neighbour at most.
+    max_order
+        1: a third column may explain a pair, by a rule of thumb. 0: pairs alone are looked at, so that all stay that
+        depend in any way.
+    width
+        Width of the kernels on a scale from -1 to 1 between the bounds.
+    """
+
+    alpha: float | None = None
+    max_order: int = 1
+    width: float = 0.3
+
+    def __post_init__(self) -> None:
+        if self.alpha is not None and not 0 < self.alpha <= LARGEST_ALPHA:
+            raise SettingError(f"alpha: above 0, and at most {LARGEST_ALPHA:g}")
+        if self.max_order not in (0, 1):
+            raise SettingError("max-order: 0 or 1; the method `pcd` looks at three columns at most")
+        if not 0.05 <= self.width <= 2:
+            raise SettingError("width: a number from 0.05 to 2")
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return "pcd"
+
+    def level(self, columns: int) -> float:
+        """Return the level for so many columns."""
+        return min(0.05, FALSE_NEIGHBOURS / max(columns - 1, 1)) if self.alpha is None else self.alpha
+
+
+Recipe = Marginals | Asking | Pcd
 
 RECIPES: dict[str, type[Recipe]] = {
     "marginals": Marginals,
@@ -168,8 +212,12 @@ RECIPES: dict[str, type[Recipe]] = {
     "em-pc": EmPC,
     "flipped-svt": FlippedSvt,
     "flipped-top-k": FlippedTopK,
+    "pcd": Pcd,
 }
 """Methods by name. Whatever stands here is audited."""
+
+NUMERIC = ("pcd",)
+"""Methods for columns of numbers. All others count."""
 
 METHODS = ("auto", *RECIPES)
 """Names of methods that may be asked for."""
@@ -183,7 +231,9 @@ def recipe_for(method: str | Recipe, domain: Domain) -> Recipe:
         raise SettingError(f"method: {method!r} is not one of {', '.join(METHODS)}")
     numbers = any(isinstance(column, Numeric) and column.bins is None for column in domain.columns.values())
     recipe = RECIPES[("moments" if numbers else "marginals") if method == "auto" else method]()
-    if not isinstance(recipe, Moments):
+    if recipe.name in NUMERIC:
+        domain.check_numeric()
+    elif not isinstance(recipe, Moments):
         domain.check_tabulable()
     return recipe
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 DOOR = "discreet"
 """The library's front door, which imports by constant names when one is first used."""
 
-_PUBLISHED = ("kendall", "threshold", "sieve", "distance", "em", "running", "iqr", "scores", "halves")
+_PUBLISHED: tuple[str, ...] = ("kendall", "threshold", "sieve", "distance", "em", "running", "iqr", "scores", "halves")
+_PUBLISHED += ("rcit", "pcd")
 PUBLISHED = frozenset({"discreet.published"} | {f"discreet.published.{name}" for name in _PUBLISHED})
 """Methods as published, which are not private."""
 
@@ -15,6 +16,7 @@ EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.c
 ROWS = frozenset(
     {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
     | {"discreet.opening", "discreet.keeping", "discreet.dropping", "discreet.directing"}
+    | {"discreet.pcd"}
     | {f"discreet.examining{name}" for name in ("", "_numbers", "_tables")}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
     | {"discreet.tables.coarse"}
@@ -32,7 +34,7 @@ AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
 
 EXACT_DOORS = frozenset(
     {"discreet.cli", "discreet.cli_direction", "discreet.audit.broken.reproduced"}
-    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction")}
+    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction", "pcd")}
 )
 """Who may ask for answers without privacy."""
 

@@ -13,16 +13,16 @@ from discreet.answers import Answer, Inquiry
 from discreet.arrays import IntArray
 from discreet.audit import table_of
 from discreet.audit.claims import Claim
-from discreet.audit.subjects import FEW, LONG, MEETING, MIXED, SCALE, TWO
+from discreet.audit.subjects import FEW, LONG, MEETING, MIXED, NUMBERS, SCALE, TWO, TWO_NUMBERS
 from discreet.directing import SCORES, direction, direction_in
 from discreet.directions import Directions
 from discreet.discovering import discover, discover_in
 from discreet.discovery import Discovery
-from discreet.domain import Domain
+from discreet.domain import Column, Domain, Numeric
 from discreet.errors import DoubtWarning
 from discreet.examining import TESTS, examine, examine_in
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.methods import RECIPES, Recipe, budget_for, recipe_for
+from discreet.methods import NUMERIC, RECIPES, Recipe, budget_for, recipe_for
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.room import Room
@@ -99,7 +99,15 @@ class Setting:
 
 
 def _labels(rows: IntArray, domain: Domain) -> dict[str, IntArray]:
-    return {name: np.array(domain[name].levels, dtype=object)[rows[:, j]] for j, name in enumerate(domain)}
+    return {name: _written(rows[:, j], domain[name]) for j, name in enumerate(domain)}
+
+
+def _written(codes: IntArray, column: Column) -> IntArray:
+    """Return what stands in a file for codes: labels, or numbers in the middle of the grid's steps."""
+    if column.tabulable or not isinstance(column, Numeric) or not column.settled:
+        return np.array(column.levels, dtype=object)[codes]
+    low, high = column.bounds
+    return np.array([str(low + (high - low) * (code + 0.5) / column.size) for code in codes.tolist()], dtype=object)
 
 
 def _frame(table: dict[str, IntArray]) -> object:
@@ -134,11 +142,13 @@ def settings(method: str) -> list[Setting]:
     All variants with both kinds of promise; and the usual one with bins to be settled, and with background knowledge.
     """
     found = []
-    for recipe in variants(recipe_for(method, FEW)):
+    domain = NUMBERS if method in NUMERIC else FEW
+    usual = recipe_for(method, domain)
+    for recipe in variants(usual):
         for epsilon, delta in ((20.0, 1e-4), (20.0, 0.0)):
-            found.append(Setting(method, recipe, FEW, epsilon, delta))
-    found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
-    usual = recipe_for(method, FEW)
+            found.append(Setting(method, recipe, domain, epsilon, delta))
+    if method not in NUMERIC:
+        found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
     if "sample" in {f.name for f in fields(usual)}:
         part: dict[str, Any] = {"sample": 0.6}
         found += [Setting(method, replace(usual, **part), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
@@ -147,7 +157,7 @@ def settings(method: str) -> list[Setting]:
         found += [Setting(method, replace(usual, **few), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
         found += [Setting(method, usual, MEETING, 20.0, delta) for delta in (1e-4, 0.0)]
     known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
-    found += [Setting(method, usual, FEW, 20.0, delta, known) for delta in (1e-4, 0.0)]
+    found += [Setting(method, usual, domain, 20.0, delta, known) for delta in (1e-4, 0.0)]
     return found
 
 
@@ -272,4 +282,5 @@ def small_settings(method: str) -> Sequence[Setting | Pairing | Examination]:
         return [Pairing(score, SCALE, 3.0) for score in ("reci", "iqr")]
     if method == TEST:
         return [Examination(name, (), LONG, 3.0) for name in ("permutation", "tables")]
-    return [Setting(method, recipe_for(method, TWO), TWO, 3.0, delta) for delta in (1e-4, 0.0)]
+    domain = TWO_NUMBERS if method in NUMERIC else TWO
+    return [Setting(method, recipe_for(method, domain), domain, 3.0, delta) for delta in (1e-4, 0.0)]

@@ -37,6 +37,7 @@ from discreet.statistics.direction import Difference
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
+from discreet.statistics.pairwise import MeanLengths, PairwiseHSIC
 from discreet.statistics.permuted import Compared, PermutedHSIC, SeparationHSIC
 from discreet.statistics.products import FINE as ONE_UNIT
 from discreet.statistics.products import FitSums, ResidualProduct, powers_of
@@ -70,6 +71,8 @@ TRIAD = Domain({c: Categorical(categories=tuple("ab"), ordered=True) for c in "x
 FINE = Domain({c: Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=30)
 LONG = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xyz"}, rows=50)
 MEETING = Domain({"a": levels(2), "b": levels(2), "c": levels(3)}, rows=300)
+NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "abcd"}, rows=60)
+TWO_NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "ab"}, rows=50)
 STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
 
@@ -130,6 +133,8 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     BinnedSums: tuple((BinnedSums(Scaled.of("x", "y", d), 3), d) for d in (TRIO, SCALE)),
     **{kind: _both_ways(kind) for kind in SCORES.values() if kind is not None},
     Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
+    MeanLengths: tuple((MeanLengths(("x", "y"), d.shape("xy")), d) for d in (TRIO, SCALE)),
+    PairwiseHSIC: tuple((PairwiseHSIC(("x", "y"), d.shape("xy"), pairs=((0, 1),)), d) for d in (TRIO, SCALE)),
     **_products(),
     PermutedHSIC: _permuted(PermutedHSIC),
     SeparationHSIC: _permuted(SeparationHSIC, alpha=0.34),
@@ -202,7 +207,13 @@ def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object
     return lambda rows, times: [once(rows) for _ in range(times)]
 
 
-ORACLES: dict[str, str | None] = {"Released": "marginals", "Curved": "moments", "DSeparation": None, "GTest": None}
+ORACLES: dict[str, str | None] = {
+    "Released": "marginals",
+    "Curved": "moments",
+    "PairwiseReleased": "pcd",
+    "DSeparation": None,
+    "GTest": None,
+}
 """Oracles with the method whose audit asks them; None where nothing is promised (the truth, and exact answers)."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.errors import BudgetError, SettingError
 from discreet.experiments.kept import KeptRuns, Record
 from discreet.graph import Graph
-from discreet.methods import RECIPES, Recipe
+from discreet.methods import NUMERIC, RECIPES, Recipe
 from discreet.networks import names, network
 
 DELTA = 1e-3
@@ -112,7 +112,7 @@ def finished(kept: KeptRuns, limit: float | None = None) -> dict[Task, Record]:
 
 def methods() -> tuple[str, ...]:
     """Return the names that may be chosen: as published, then private."""
-    return (*(f"{base}-published" for base in BASES), *RECIPES)
+    return (*(f"{base}-published" for base in BASES), *(n for n in RECIPES if n not in NUMERIC))
 
 
 def plan(

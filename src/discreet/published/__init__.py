@@ -16,6 +16,10 @@ from discreet.graph import Graph
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
 
 METHODS = ("em-pc-published", "svt-pc-published", "priv-pc-published")
+"""Those that count."""
+
+PCD = "pcd-published"
+"""The one that takes numbers: ``discreet.published.pcd`` (Zhang, Xia, Ren, Guan, Zhou 2023)."""
 
 _KENDALL = (
     "one row moves the p-value further than its noise is made for, since strata with a constant column are dropped, "
@@ -28,6 +32,9 @@ REASONS: dict[str, str] = {
     f"{_AFTERWARDS}",
     "svt-pc-published": f"{_KENDALL}; fresh thresholds get Gaussian noise where Laplace noise is needed; {_AFTERWARDS}",
     "priv-pc-published": f"{_KENDALL}; {_AFTERWARDS}",
+    PCD: "an edge that seems sure gets no noise, and whether it seems so depends on every row; noise is scaled to how "
+    "far the p-value could move on these rows; the bound on what a row moves is false where columns are given; widths "
+    f"are read off the rows; {_AFTERWARDS}",
 }
 """Why none of them is private, by method."""
 

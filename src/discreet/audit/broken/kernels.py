@@ -14,9 +14,11 @@ from discreet.arrays import FloatArray, IntArray
 from discreet.audit.broken import Broken, Measured, Sampled
 from discreet.audit.broken.making import GRID, Whole, domain_of, moving, on_grid, pair
 from discreet.audit.claims import Claim
-from discreet.domain import Domain
+from discreet.domain import Domain, Numeric
 from discreet.privacy.accounting import Currency
 from discreet.statistics import Sensitivity
+from discreet.statistics.dependence import moved_by_steps
+from discreet.statistics.pairwise import PairwiseHSIC
 from discreet.tables import Table
 
 KUSNER = "Kusner et al. 2016"
@@ -183,7 +185,31 @@ EDGE = pair({(0,): 11, (1,): 19, (40,): 10}, (40,), (1,))
 DELTA = 1e-6
 SQUARE = domain_of(MANY, x=2, y=2)
 
+NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "xyz"}, rows=SMALL)
+_ENDS = (0, NUMBERS.size("x") - 1)
+
+
+@dataclass(frozen=True)
+class OnePairBilled(PairwiseHSIC):
+    """Dependences of all pairs, as if one row moved one of them only."""
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return 1001 steps in all."""
+        return moved_by_steps()
+
+
 KERNELS: tuple[Broken, ...] = (
+    Broken(
+        "pairs-billed-as-one",
+        "one row moves the dependence of all pairs, and one of them is paid for",
+        "planted",
+        "replay",
+        Measured(
+            OnePairBilled(("x", "y", "z"), NUMBERS.shape("xyz"), pairs=((0, 1), (0, 2), (1, 2))),
+            NUMBERS,
+            (pair({(_ENDS[0],) * 3: SMALL - 1}, (_ENDS[0],) * 3, (_ENDS[1],) * 3),),
+        ),
+    ),
     Broken(
         "hsic-permuted-as-plain",
         "a row meets two others once a column is permuted, and that is billed as one",

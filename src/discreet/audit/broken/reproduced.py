@@ -12,6 +12,9 @@ from discreet.audit.broken import Broken, Sampled
 from discreet.audit.broken.making import domain_of, pair
 from discreet.audit.claims import Claim
 from discreet.privacy.accounting import Currency
+from discreet.published import PCD
+from discreet.published.pcd import Settings as PcdSettings
+from discreet.published.pcd import run_pcd
 from discreet.published.running import Settings, reported, run
 
 EPSILON, DELTA = 0.2, 1e-3
@@ -22,6 +25,10 @@ CONSTANT = pair({(0, 0): 500, (0, 1): 499}, (0, 0), (1, 0))
 
 TURNED = pair({(0, 0): 34, (1, 0): 5}, (0, 0), (1, 1))
 """The second column is constant, or depends on the first by one row."""
+
+
+SURE = pair({(1, 1): 56, (0, 0): 143}, (1, 1), (1, 0))
+"""Two equal columns, just so clear that no row seems able to change that; with one row changed they are not."""
 
 
 def kept(method: str) -> Callable[[IntArray, np.random.Generator], bool]:
@@ -43,6 +50,12 @@ def _reproduced(method: str, wrong: str, shown: Neighbours, *, rounds: int) -> B
     return Broken(method, wrong, f"{origin}, whole method", "black box", Sampled(kept(method), claim, (shown,)))
 
 
+def kept_by_pcd(rows: IntArray, rng: np.random.Generator) -> bool:
+    """Say whether the edge between two columns of -1 and 1 is found, at most at the price of one noisy test."""
+    columns = {name: 2.0 * codes - 1.0 for name, codes in zip("xy", rows.T, strict=True)}
+    return bool(run_pcd(columns, PcdSettings(epsilon=1.0), rng).graph.skeleton)
+
+
 REPRODUCED: tuple[Broken, ...] = (
     _reproduced(
         "svt-pc-published",
@@ -58,5 +71,12 @@ REPRODUCED: tuple[Broken, ...] = (
     ),
     _reproduced(
         "em-pc-published", "one row moves a distance, and with it all chances, by nearly all rows", TURNED, rounds=2
+    ),
+    Broken(
+        PCD,
+        "an edge that seems sure gets no noise, and whether it seems so depends on one row",
+        "Zhang et al. 2023, whole method",
+        "black box",
+        Sampled(kept_by_pcd, Claim(Currency.PURE, 1.0), (SURE,)),
     ),
 )
