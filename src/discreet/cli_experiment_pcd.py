@@ -90,11 +90,12 @@ def _planned(
 ) -> list[Task]:
     """Return all runs, after refusing what there is not."""
     from discreet.errors import SettingError
-    from discreet.experiments.pcd import GRAPHS, TESTS, UNCONDITIONAL
+    from discreet.experiments.pcd import GRAPHS, MOST_GIVEN, TESTS
     from discreet.experiments.pcd_plan import (
         GRAPH_ROWS,
         TEST_ROWS,
         check_plan,
+        given_in,
         plan_graphs,
         plan_sachs,
         plan_tests,
@@ -109,7 +110,7 @@ def _planned(
     planned: list[Task] = []
     if "tests" in parts:
         tests = plan_tests(of_tests, rows or TEST_ROWS, runs or 100)
-        planned += [task for task in tests if task.subject == "given 0" or task.method not in UNCONDITIONAL]
+        planned += [t for t in tests if given_in(t) <= MOST_GIVEN.get(t.method, given_in(t))]
     if "graphs" in parts:
         planned += plan_graphs(of_graphs, networks, rows or GRAPH_ROWS, epsilons, runs or 10)
     if "sachs" in parts and sachs is not None and edges is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from discreet.discovering import discover, discover_in
 from discreet.domain import Domain
 from discreet.errors import BudgetError
+from discreet.examining import examine
 from discreet.experiments.kept import Record
 from discreet.experiments.pcd_plan import ALPHA, PUBLISHED_ORDER, Sample, Task, sample_of
 from discreet.graph import Graph
@@ -93,16 +94,34 @@ def tested_by_pcd(table: MemoryTable, domain: Domain, epsilons: Sequence[float],
     return apart
 
 
+def tested_by_moments(table: MemoryTable, domain: Domain, epsilons: Sequence[float], seed: int) -> list[float]:
+    """Return what the private test by moments says."""
+    values = {}
+    for name, codes in zip(domain, table.values(list(domain)), strict=True):
+        low, high = domain[name].bounds  # type: ignore[union-attr]
+        values[name] = low + (high - low) * (codes + 0.5) / domain.size(name)
+    delta = min(DELTA, 0.1 / domain.rows)
+    return [
+        float(
+            examine(
+                values, "x", "y", _others(domain), domain=domain, epsilon=e, delta=delta, test="moments", alpha=ALPHA
+            ).independent
+        )
+        for e in epsilons
+    ]
+
+
 TESTS: dict[str, Tested] = {
     "pcd-published": tested_as_published,
     "no-privacy": tested_without_noise,
     "permutations": tested_by_ranks,
     "pcd": tested_by_pcd,
+    "moments": tested_by_moments,
 }
 """Tests by name: one line each."""
 
-UNCONDITIONAL = ("pcd",)
-"""Tests that take no given columns."""
+MOST_GIVEN = {"pcd": 0, "moments": 2}
+"""Tests that take so many given columns at most."""
 
 
 def found_as_published(sample: Sample, epsilon: float, seed: int) -> tuple[Graph, int]:

@@ -150,10 +150,15 @@ def sample_of(task: Task, sachs: Path | None = None, edges: Path | None = None) 
     if task.part == "graphs":
         net = network(task.subject)
     else:
-        net = examined(int(task.subject.split()[1]), dependent=task.dependent)
+        net = examined(given_in(task), dependent=task.dependent)
     model = nonlinear(net, np.random.default_rng([task.seed, 17]))
     values = model.sample(task.rows, np.random.default_rng([task.seed, task.rows, 19]))
     return Sample(values, model.domain(task.rows), model.dag)
+
+
+def given_in(task: Task) -> int:
+    """Return how many columns are given in a test."""
+    return int(task.subject.removeprefix("given "))
 
 
 def _part(sample: Sample, rows: int) -> Sample:
