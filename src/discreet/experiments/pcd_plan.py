@@ -147,10 +147,8 @@ def sample_of(task: Task, sachs: Path | None = None, edges: Path | None = None) 
     """Return the rows of a run; the same for all methods and epsilons."""
     if task.part == "sachs":
         return _part(read_sachs(sachs or Path(), edges or Path()), task.rows)
-    if task.part == "graphs":
-        net = network(task.subject)
-    else:
-        net = examined(given_in(task), dependent=task.dependent)
+    graph = task.part == "graphs"
+    net = network(task.subject) if graph else examined(given_in(task), dependent=task.dependent)
     model = nonlinear(net, np.random.default_rng([task.seed, 17]))
     values = model.sample(task.rows, np.random.default_rng([task.seed, task.rows, 19]))
     return Sample(values, model.domain(task.rows), model.dag)
