@@ -125,8 +125,9 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     "--method",
     default="auto",
     show_default=True,
-    help="auto (that is marginals), em-pc, svt-pc, priv-pc, flipped-top-k or flipped-svt; pcd for numbers. With "
-    "--not-private: pc, greedy-bic, {em,svt,priv}-pc-published, pcd-published.",
+    help="auto: marginals, or moments if a column is a number without bins. Also em-pc, svt-pc, priv-pc, "
+    "flipped-top-k, flipped-svt; pcd for numbers alone. With --not-private: pc, greedy-bic, "
+    "{em,svt,priv}-pc-published, pcd-published.",
 )
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
 @click.option("--max-order", type=int, help="Largest conditioning set.  [default: 2]")
@@ -139,6 +140,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     type=click.Choice(["total-variation", "kendall", "spearman", "information"]),
     help="Test of methods that ask.  [default: total-variation]",
 )
+@click.option("--bins", type=int, help="Bins of numbers without any, with moments.  [default: what the noise bears]")
 @click.option("--round-epsilon", type=float, help="What a round of svt-pc, priv-pc or em-pc costs.  [default: a share]")
 @click.option("--edges", type=int, help="How many edges may stay, with flipped-*.  [default: 2 a column]")
 @click.option("--sample", type=float, help="Share of the rows that priv-pc's sieve looks at.  [default: all]")
@@ -158,6 +160,7 @@ def discover(
     search: Literal["hybrid", "pc", "greedy"] | None,
     alpha: float | None,
     test: str | None,
+    bins: int | None,
     round_epsilon: float | None,
     edges: int | None,
     sample: float | None,
@@ -173,7 +176,7 @@ def discover(
 
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
-        exact.refuse_private_settings(test=test, edges=edges)
+        exact.refuse_private_settings(test=test, edges=edges, bins=bins)
         typed = (data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
         exact.discover(exact.Request(*typed, round_epsilon, sample), telling())
         return
@@ -192,7 +195,7 @@ def discover(
         check_folder(out)
     if data.endswith(".json"):
         given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
-        given |= {"test": test, "round-epsilon": round_epsilon, "edges": edges, "sample": sample}
+        given |= {"test": test, "bins": bins, "round-epsilon": round_epsilon, "edges": edges, "sample": sample}
         given["method"] = None if method == "auto" else method
         if clash := [key for key, value in given.items() if value is not None]:
             raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
@@ -213,6 +216,7 @@ def discover(
         max_order=max_order,
         alpha=alpha,
         test=test,
+        bins=bins,
         round_epsilon=round_epsilon,
         edges=edges,
         sample=sample,

@@ -11,7 +11,8 @@ import click
 @click.argument("data")
 @click.argument("x")
 @click.argument("y")
-@click.option("--given", multiple=True, help="A column that is given; again for another one.")
+@click.argument("more", nargs=-1, metavar="")
+@click.option("--given", multiple=True, help="A column that is given; others may follow it, or --given again.")
 @click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
 @click.option("--epsilon", type=float, required=True, help="Total privacy budget. No default.")
 @click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon; permutation and krr need no delta.")
@@ -19,8 +20,8 @@ import click
     "--test",
     default="auto",
     show_default=True,
-    help="auto, permutation (numbers), tables (categories and bins), or krr or gcm (numbers given others; their level "
-    "is not controlled).",
+    help="auto, permutation (numbers), tables (categories and bins), moments (numbers among them), or krr or gcm "
+    "(numbers given others; their level is not controlled).",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
@@ -29,6 +30,7 @@ def test(
     data: str,
     x: str,
     y: str,
+    more: tuple[str, ...],
     given: tuple[str, ...],
     domain_file: str,
     epsilon: float,
@@ -42,17 +44,20 @@ def test(
     from discreet.cli import telling
     from discreet.discovering import DELTA
     from discreet.domain import Domain
+    from discreet.errors import SettingError
     from discreet.examining import examine
     from discreet.report import check_file, write_whole
     from discreet.report.answers import answer_statement, answer_text
 
+    if more and not given:
+        raise SettingError("columns: X and Y are tested; name what is given with --given")
     if out is not None:
         check_file(out)
     found = examine(
         data,
         x,
         y,
-        given,
+        (*given, *more),
         domain=Domain.from_yaml(Path(domain_file)),
         epsilon=epsilon,
         delta=DELTA if delta is None else delta,

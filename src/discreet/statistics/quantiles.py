@@ -42,7 +42,8 @@ class Quantiles:
     @property
     def name(self) -> str:
         """What it is, for the ledger."""
-        return f"quantiles for {self.bins} bins of {len(self.columns)} numeric columns"
+        count = len(self.columns)
+        return f"quantiles for {self.bins} bins of {count} numeric column{'s' if count > 1 else ''}"
 
     @property
     def choices(self) -> int:
