@@ -72,7 +72,6 @@ def test_any_labels_survive_yaml(labels, place, ordered):
         ("rows: 10\ncolumns: {x: {bounds: [0, .inf]}}", "bounds"),
         ("rows: 10\ncolumns: {x: {bounds: [0, 1], bins: 0}}", "bins"),
         ("rows: 10\ncolumns: {x: {bounds: [0, 1], bins: [0, 2]}}", "bins"),
-        ("rows: 10\ncolumns: {x: {bounds: [0, 1], missing: u}}", "bins"),
         ("rows: 10\ncolumns: {x: {categoris: [a]}}", "column 'x'"),
         ("rows: 10\ncolumns: {x: {categories: [a], oder: b}}", "oder"),
         ("rows: 10\ncolums: {}\n", "colums"),

@@ -258,3 +258,30 @@ def test_a_model_keeps_its_bounds_and_its_graph():
     assert set(drawn) == set(dc.network("asia").nodes)
     other = model.sample(5_000, np.random.default_rng(15))
     assert all((drawn[name] == other[name]).all() for name in drawn)
+
+
+def test_missing_numbers_are_a_level_of_their_own():
+    """Whether a number is missing may depend on another column, and the numbers that are there on a third."""
+    rng = np.random.default_rng(16)
+    n = 20_000
+    a, b = rng.normal(size=(2, n))
+    c = np.where(a > 0.5, None, np.tanh(b) + 0.3 * rng.normal(size=n))
+    domain = dc.Domain(
+        {
+            "a": dc.Numeric(bounds=(-4, 4)),
+            "b": dc.Numeric(bounds=(-4, 4)),
+            "c": dc.Numeric(bounds=(-3, 3), missing="none"),
+        },
+        rows=n,
+    )
+    data = {"a": a, "b": b, "c": pa.array(c.tolist(), pa.float64())}
+    found = discovered(data, domain)
+    assert {frozenset(("a", "c")), frozenset(("b", "c"))} <= found.graph.skeleton
+    assert found.domain["c"].levels[-1] == "none"
+    assert dc.Domain.from_yaml(domain.to_yaml()) == domain
+    with pytest.raises(SettingError, match="leave out rows"):
+        discovered(data, domain, method="pcd")
+    with pytest.raises(SettingError, match="no numbers"):
+        dc.test_independence(pa.table(data), "a", "c", domain=domain, epsilon=1.0, test="permutation")
+    answer = dc.test_independence(pa.table(data), "a", "c", domain=domain, epsilon=1.0)
+    assert (answer.test, answer.independent) == ("moments", False)

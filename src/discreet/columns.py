@@ -81,7 +81,7 @@ class Numeric:
     """A numeric column with declared bounds; values outside are clipped to them.
 
     ``bins`` is a number of equal-width bins or the edges of bins from bound to bound. ``missing`` and
-    ``other`` (text that is not a number) name a level of their own, which needs bins.
+    ``other`` (text that is not a number) name a level of their own, after all numbers.
 
     ``at`` says where a number of bins begins: at equal widths, or at private quantiles, which cost budget. Until these
     are released and the column is ``settled``, it is encoded on a fine public grid.
@@ -103,8 +103,6 @@ class Numeric:
             raise DomainError(f"bins: a whole number from 1 to {MAX_BINS}, or the bins' edges")
         if isinstance(self.bins, tuple):
             self._check_edges(self.bins)
-        if self.bins is None and (self.missing is not None or self.other is not None):
-            raise DomainError("missing, other: a numeric column needs bins before these can be levels")
         _check_labels((self.missing, self.other))
         self._check_at()
         names = {p for p in (self.missing, self.other) if p is not None}
@@ -172,9 +170,9 @@ class Numeric:
     @property
     def size(self) -> int:
         """Number of codes: levels, or steps of the public grid."""
-        if not self.settled:
-            return STEPS + len({p for p in (self.missing, self.other) if p is not None})
-        return len(self.levels) if self.bins is not None else GRID
+        if self.tabulable:
+            return len(self.levels)
+        return (STEPS if self.bins is not None else GRID) + len({self.missing, self.other} - {None})
 
     @property
     def tabulable(self) -> bool:

@@ -91,6 +91,8 @@ class Domain:
         for name, column in self.columns.items():
             if not isinstance(column, Numeric) or column.bins is not None:
                 raise SettingError(f"column {name!r}: this method takes numbers; declare `bounds`, and no `bins`")
+            if column.missing is not None or column.other is not None:
+                raise SettingError(f"column {name!r}: this method takes numbers alone; leave out rows without one")
 
     @property
     def unsettled(self) -> tuple[str, ...]:

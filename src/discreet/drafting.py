@@ -10,8 +10,6 @@ from discreet.tables.encode import quote_name
 from discreet.tables.source import Source
 
 MAX_CATEGORIES = 32
-BINS = 8
-
 NOTICE = """\
 # DRAFT: made by LOOKING AT THE DATA. As it stands it is NOT PUBLIC and must not be published.
 # Go through every line: would you have written it without seeing these rows? Replace what you would not:
@@ -43,7 +41,7 @@ def draft_yaml(source: Source) -> str:
 
 
 def _column(source: Source, name: str) -> Column | None:
-    """Look at one column: few values are categories, many numbers are bins, many texts are left out."""
+    """Look at one column: few values are categories, many numbers have bounds, many texts are left out."""
     raw, relation = f"CAST({quote_name(name)} AS VARCHAR)", source.relation
     gone = f"{raw} IS NULL" if source.kinds[name] not in ("FLOAT", "DOUBLE") else f"{raw} IS NULL OR {raw} = 'nan'"
     seen = source.query(f"SELECT DISTINCT {raw} FROM {relation} WHERE NOT ({gone}) LIMIT {MAX_CATEGORIES + 1}")
@@ -64,7 +62,7 @@ def _column(source: Source, name: str) -> Column | None:
         return None
     step = 10.0 ** math.floor(math.log10(high - low))
     bounds = (math.floor(low / step) * step, math.ceil(high / step) * step)
-    return Numeric(bounds=bounds, bins=BINS, missing="missing" if has_missing else None)
+    return Numeric(bounds=bounds, missing="missing" if has_missing else None)
 
 
 def _order(label: str) -> tuple[int, float, str]:

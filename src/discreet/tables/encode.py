@@ -56,7 +56,10 @@ def _code_type(levels: int) -> str:
 
 
 def _place(column: Column, place: str | None, undeclared: int) -> int:
-    return undeclared if place is None else column.levels.index(place)
+    if place is None:
+        return undeclared
+    numbers = GRID if isinstance(column, Numeric) and column.bins is None else 0
+    return numbers + column.levels.index(place)
 
 
 def _number(raw: str, kind: str) -> str:
