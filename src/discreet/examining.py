@@ -165,7 +165,7 @@ def chosen(test: str, asked: Inquiry, domain: Domain) -> str:
     if test != "auto":
         return test
     columns = [domain[name] for name in asked.columns]
-    if not asked.given and all(isinstance(column, Numeric) and column.bins is None for column in columns):
+    if not asked.given and all(isinstance(c, Numeric) and (c.bins, c.missing, c.other) == (None,) * 3 for c in columns):
         return "permutation"
     widest = domain.widest()
     if all(widest[name].tabulable for name in asked.columns):
