@@ -30,7 +30,6 @@ INNER, OUTER = 1 / 12, 0.1
 DOUBTED = 0.6
 """How far the correction for coarse bins may be off, in parts of itself."""
 
-
 UNEXPLAINED = 3.0
 """How much of what bins explain they may miss beyond that, times the square of their number."""
 
