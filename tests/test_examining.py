@@ -73,7 +73,7 @@ def test_what_is_promised_is_what_is_stated(frame, delta):
         found = asked(frame, "x", "y", given, test=name, column=BINNED, delta=delta)
         assert found.privacy.delta == (0.0 if kind.pure else delta)
         assert found.privacy.epsilon == 8.0
-        assert found.level is kind.level
+        assert found.level is (kind.level_given or kind.level if given else kind.level)
         assert (found.p_value is None) == kind.pure
 
 

@@ -19,7 +19,7 @@ from discreet.oracles.dsep import DSeparation
 from discreet.oracles.released import Released
 from discreet.planning import plan, plan_next, single_weight
 from discreet.privacy.accounting import Currency, limit_of
-from discreet.recipes import Marginals, look, search_again, seeded
+from discreet.recipes import Marginals, look, search_again
 from discreet.search.arrange import arrange
 from discreet.search.fitting import direct
 from discreet.search.orient import cpdag, extension
@@ -75,7 +75,9 @@ def test_the_truth_is_found_where_two_columns_separate():
         around = triples(found, scorer)
         questions = list(dict.fromkeys(q for t in around for q in t.questions))
         weights = dc.recipes.triple_weights(around, dict(zip(questions, scorer.weigh(questions), strict=True)))
-        assert direct(found.nodes, found.pairs, weights, Knowledge(), seeded(), unasked=found.unasked) == cpdag(dag)
+        assert direct(
+            found.nodes, found.pairs, weights, Knowledge(), dc.recipes.seeded(), unasked=found.unasked
+        ) == cpdag(dag)
     assert exact >= 40
 
 

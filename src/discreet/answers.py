@@ -11,7 +11,8 @@ from discreet.discovery import Privacy
 from discreet.errors import SettingError
 
 NOT_PROOF = (
-    "Independent means that no dependence was found at this level: it may be too weak for these rows and this budget. "
+    "Independent means that no dependence was found at this level: it may be too weak for these rows and this "
+    "budget, or hidden where most rows lie in a small part of the declared bounds. "
     "A test that finds a dependence says nothing about its direction or cause."
 )
 

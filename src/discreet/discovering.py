@@ -85,7 +85,7 @@ def discover(
     if isinstance(recipe, Marginals):
         plan(domain.widest(), knowledge, budget.currency)
     knowledge.check(domain)
-    _tell(progress, "reading and encoding the table")
+    _tell(progress, f"reading and encoding the table, for the method {recipe.name}")
     room = Room(load(data, domain), domain, budget)
     return discover_in(room, recipe, knowledge=knowledge, progress=progress)
 

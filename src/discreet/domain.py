@@ -76,7 +76,9 @@ class Domain:
         """Refuse a domain with columns that cannot be counted."""
         for name, column in self.columns.items():
             if not column.tabulable:
-                raise SettingError(f"column {name!r} is numeric: declare `bins` so that it can be counted")
+                raise SettingError(
+                    f"column {name!r} is numeric: declare `bins` so that it can be counted, or take `moments`"
+                )
 
     def check_graph(self) -> None:
         """Refuse a domain in which no causal graph can be looked for."""

@@ -39,6 +39,8 @@ class Kind:
         Whether it takes numbers between bounds, with or without bins.
     pure
         Whether it needs no delta; then none is promised away.
+    level_given
+        What is promised where numbers are given, if that is something else.
     prepare
         Says how columns are encoded, from public facts alone.
     """
@@ -48,10 +50,14 @@ class Kind:
     level: Level
     numbers: bool = True
     pure: bool = False
+    level_given: Level | None = None
     prepare: Callable[[Inquiry, Domain, Budget], Domain] = lambda _, domain, __: domain
 
 
-_MOMENTS = "about alpha"
+_MOMENTS = (
+    "at alpha 0.05, 0.01 to 0.05 given one column of which both are a curve (0.05 to 0.3 given two), and up to 1 on "
+    "functions that turn several times within a bin"
+)
 _KRR = (
     "at alpha 0.05, 0 to 0.11 on smooth functions of what is given and up to 0.35 on others; and below 10,000 rows it "
     "hardly finds any dependence"
@@ -77,8 +83,9 @@ TESTS: dict[str, Kind] = {
     "moments": Kind(
         check_tables,
         run_moments,
-        Level(controlled=True, found=_MOMENTS),
+        Level(controlled=True, found="about alpha, with a null law that includes the noise"),
         numbers=False,
+        level_given=Level(controlled=False, found=_MOMENTS),
         prepare=into_bins,
     ),
     "krr": Kind(check_krr, run_permuted, Level(controlled=False, found=_KRR), pure=True),
@@ -185,6 +192,12 @@ def check_inquiry(name: str, asked: Inquiry, domain: Domain, budget: Budget) -> 
     return narrow
 
 
+def level_of(kind: Kind, asked: Inquiry, domain: Domain) -> Level:
+    """Return what is promised of a test's level, from public facts."""
+    numbers = any(isinstance(domain[name], Numeric) for name in asked.given)
+    return kind.level_given if numbers and kind.level_given is not None else kind.level
+
+
 def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
     """Test independence with all that is left of a room's budget."""
     budget = room.budget
@@ -193,9 +206,10 @@ def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
     if budget.exhausted:
         raise BudgetError("the budget is already spent; nothing was asked")
     kind = TESTS[name]
-    if not kind.level.controlled:
-        warnings.warn(f"the level of `{name}` is not controlled: {kind.level.found}", DoubtWarning, stacklevel=3)
+    level = level_of(kind, asked, room.domain)
+    if not level.controlled:
+        warnings.warn(f"the level of `{name}` is not controlled: {level.found}", DoubtWarning, stacklevel=3)
     independent, p_value = kind.run(room, asked)
     privacy = Privacy.of(budget, room.domain, private=room.private)
     columns = (asked.x, asked.y, asked.given)
-    return Answer(*columns, name, float(asked.alpha), independent, p_value, kind.level, privacy, room.domain.rows)
+    return Answer(*columns, name, float(asked.alpha), independent, p_value, level, privacy, room.domain.rows)

@@ -40,7 +40,7 @@ Found = tuple[bool, float | None]
 def check_permutation(asked: Inquiry, domain: Domain, _currency: Currency) -> None:
     """Refuse what a test by permutations cannot answer."""
     if asked.given:
-        raise SettingError("given: the test `permutation` takes none; `krr`, `gcm` and `tables` do")
+        raise SettingError("given: the test `permutation` takes none; `moments`, `tables`, `krr` and `gcm` do")
     _permuted(asked, domain).sensitivity(domain)
 
 

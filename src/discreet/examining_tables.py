@@ -60,7 +60,9 @@ def check_tables(asked: Inquiry, domain: Domain, currency: Currency) -> None:
     widest = domain.widest()
     widest.check_tabulable()
     if len(asked.given) > MOST_GIVEN:
-        raise SettingError(f"given: the test `tables` takes at most {MOST_GIVEN} columns")
+        raise SettingError(
+            f"given: tests by tables and moments take at most {MOST_GIVEN} columns; `gcm` takes 3, `krr` 5"
+        )
     check_alpha(asked.alpha, "laplace" if currency is Currency.PURE else "gaussian")
     statistic = _tables(asked, widest, currency)
     if statistic is not None:

@@ -122,7 +122,7 @@ class Moments(Marginals):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.bins is not None and not 2 <= self.bins <= MOST_BINS:
+        if self.bins is not None and (type(self.bins) is not int or not 2 <= self.bins <= MOST_BINS):
             raise SettingError(f"bins: a whole number from 2 to {MOST_BINS}")
 
     @property

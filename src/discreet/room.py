@@ -29,11 +29,12 @@ AHEAD, MOST_AHEAD = 8, 1024
 
 
 class _View:
-    """A table in which only the named columns exist."""
+    """A table in which only the named columns exist; with an order, rows stand in it."""
 
-    def __init__(self, table: Table, columns: Sequence[str]) -> None:
+    def __init__(self, table: Table, columns: Sequence[str], order: IntArray | None = None) -> None:
         self._table = table
         self._columns = frozenset(columns)
+        self._order = order
 
     @property
     def rows(self) -> int:
@@ -49,7 +50,8 @@ class _View:
 
     def values(self, columns: Sequence[str]) -> list[IntArray]:
         self._check([tuple(columns)])
-        return self._table.values(columns)
+        found = self._table.values(columns)
+        return found if self._order is None else [column[self._order] for column in found]
 
     def _check(self, sets: Sequence[tuple[str, ...]]) -> None:
         if not self._columns.issuperset(c for s in sets for c in s):
@@ -163,11 +165,21 @@ class Room(Sealed):
         domain = self.domain.settled(edges)
         return Room(coarsened(self._table, self.domain, domain), domain, self.budget, noise=self._noise)
 
+    def _evaluated(self, statistic: Statistic, table: Table) -> IntArray:
+        """Evaluate a statistic; rows stand in a fresh secret order where it depends on that.
+
+        What is replaced is a row of a set of rows: in a file that is sorted, others move with it. With a secret order
+        that does not matter, since the orders of neighbouring tables are equally likely.
+        """
+        symmetric = getattr(statistic, "symmetric", True)
+        order = None if symmetric else self._ordered(table.rows)
+        with np.errstate(all="ignore"):
+            return statistic.evaluate(_View(table, statistic.columns, order))
+
     def _blurred(self, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
         """Evaluate and blur; None if that failed. The exact value lives in this frame only, which never raises."""
         try:
-            exact = statistic.evaluate(_View(self._table, statistic.columns))
-            return mechanism.blur(exact, self._noise)
+            return mechanism.blur(self._evaluated(statistic, self._table), self._noise)
         except Exception:  # noqa: BLE001 - the cause may quote data
             return None
 
@@ -179,10 +191,14 @@ class Room(Sealed):
         """Draw which rows are in a sample."""
         return self._noise.subset(size, self.domain.rows)
 
+    def _ordered(self, rows: int) -> IntArray:
+        """Draw an order of rows."""
+        return self._noise.order(rows)
+
     def _passes(self, gate: Gate, statistic: Statistic, threshold: int) -> bool | None:
         """Evaluate and compare; None if that failed. The exact value lives in this frame only, which never raises."""
         try:
-            exact = statistic.evaluate(_View(gate._table, statistic.columns))
+            exact = self._evaluated(statistic, gate._table)
             fresh = self._fresh(gate._mechanism, gate._mechanism.question_scale)
             return bool(int(exact[0]) + fresh >= threshold + gate._threshold)
         except Exception:  # noqa: BLE001 - the cause may quote data

@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.privacy.choosing import invert_choice
-from discreet.privacy.noise import invert_rounded_gaussian, smallest_keys
+from discreet.privacy.noise import invert_rounded_gaussian, smallest_keys, sorted_keys
 
 
 class SeededNoise:
@@ -43,6 +43,10 @@ class SeededNoise:
     def subset(self, size: int, of: int) -> IntArray:
         """Draw by the same keys as the private source."""
         return smallest_keys(lambda: self._rng.integers(0, 1 << 64, size=of, dtype=np.uint64), size)
+
+    def order(self, of: int) -> IntArray:
+        """Draw by the same keys as the private source."""
+        return sorted_keys(lambda: self._rng.integers(0, 1 << 64, size=of, dtype=np.uint64))
 
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         """Draw by the same inversion as the private source."""

@@ -95,6 +95,9 @@ class _Listener:
     def subset(self, size: int, of: int) -> IntArray:
         raise _TooManyDrawsError
 
+    def order(self, of: int) -> IntArray:
+        raise _TooManyDrawsError
+
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         rows = np.asarray(utilities).tolist()
         return self._heard([Draw("choice", float(scale), 0, tuple(row)) for row in rows])

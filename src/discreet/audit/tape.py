@@ -24,7 +24,7 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget, Cost
-from discreet.privacy.noise import Noise
+from discreet.privacy.noise import ExactNoise, Noise
 from discreet.room import Gate, Room
 from discreet.statistics import Sensitivity, Statistic
 from discreet.tables import Table
@@ -99,6 +99,7 @@ class _Heard:
     def __init__(self, statistic: Statistic) -> None:
         self._statistic = statistic
         self.name, self.columns = statistic.name, statistic.columns
+        self.symmetric = getattr(statistic, "symmetric", True)
         self.exact: IntArray | None = None
 
     def sensitivity(self, domain: Domain) -> Sensitivity:
@@ -119,6 +120,8 @@ class Tape:
     said: tuple[str, ...] = ()
     samples: list[IntArray] = field(default_factory=list)
     """Rows of the samples that were drawn; a replay is about the same ones."""
+    orders: list[IntArray] = field(default_factory=list)
+    """Orders of rows that were drawn."""
     strange: bool = False
     """Whether a room was not a plain one: what passes its door was not seen."""
 
@@ -151,7 +154,9 @@ class _Watch:
         self.tape, self.before = tape, before
         self.gates: dict[int, int] = {}
         self.kept: list[Gate] = []
-        self.real = {name: getattr(Room, name) for name in ("__init__", "_blurred", "_passes", "_chosen", "open")}
+        self.real = {
+            name: getattr(Room, name) for name in ("__init__", "_blurred", "_passes", "_chosen", "_ordered", "open")
+        }
 
     def at(self, name: str) -> Callable[..., Any]:
         """Return what stands in for a method of the room: a function, since a bound method would miss the room."""
@@ -200,11 +205,19 @@ class _Watch:
         return answer
 
     def chosen(self, room: Room, size: int) -> IntArray:
-        place = len(self.tape.samples)
-        drawn: IntArray = self.real["_chosen"](room, size)
-        if self.before is not None and place < len(self.before.samples) and len(self.before.samples[place]) == size:
-            drawn = self.before.samples[place]
-        self.tape.samples.append(drawn)
+        return self._again("samples", self.real["_chosen"](room, size))
+
+    def ordered(self, room: Room, rows: int) -> IntArray:
+        return self._again("orders", self.real["_ordered"](room, rows))
+
+    def _again(self, kind: str, drawn: IntArray) -> IntArray:
+        """Hand out what was drawn at this place before, if it fits."""
+        kept: list[IntArray] = getattr(self.tape, kind)
+        earlier: list[IntArray] = [] if self.before is None else getattr(self.before, kind)
+        place = len(kept)
+        if place < len(earlier) and len(earlier[place]) == len(drawn):
+            drawn = earlier[place]
+        kept.append(drawn)
         return drawn.copy()
 
 
@@ -245,10 +258,18 @@ def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | Non
 
 def exact_value(statistic: Statistic, rows: IntArray, domain: Domain) -> IntArray:
     """Return what the room would compute before it blurs; for made-up rows."""
-    exact = Room(table_of(rows, domain), domain, Budget(epsilon=1, delta=0))._blurred(statistic, _AsItIs())
+    room = Room(table_of(rows, domain), domain, Budget(epsilon=1, delta=0), noise=_InPlace())
+    exact = room._blurred(statistic, _AsItIs())
     if exact is None:
         raise SettingError(f"{statistic.name}: not defined for every table, which is a violation in itself")
     return exact
+
+
+class _InPlace(ExactNoise):
+    """Leaves rows where they are: neighbours are compared in the same order."""
+
+    def order(self, of: int) -> IntArray:
+        return np.arange(of)
 
 
 class _AsItIs:

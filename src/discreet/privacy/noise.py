@@ -56,6 +56,10 @@ class Noise(Protocol):
         """That many of the first integers, in order; every set is equally likely."""
         ...
 
+    def order(self, of: int) -> IntArray:
+        """All of the first integers; every order of them is equally likely."""
+        ...
+
 
 class ExactNoise:
     """Noise from exact samplers and the operating system's entropy: the only private source."""
@@ -89,6 +93,10 @@ class ExactNoise:
         """That many of the first integers: those with the smallest of independent keys, drawn again if keys tie."""
         return smallest_keys(lambda: np.frombuffer(secrets.token_bytes(8 * of), dtype=np.uint64), size)
 
+    def order(self, of: int) -> IntArray:
+        """All of the first integers, as independent keys would sort them; keys that tie are drawn again."""
+        return sorted_keys(lambda: np.frombuffer(secrets.token_bytes(8 * of), dtype=np.uint64))
+
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         """One index a row of a matrix, with probability proportional to exp(utility / scale), exactly."""
         return np.array([invert_choice(row, scale, secrets.randbits) for row in utilities.tolist()], dtype=np.int64)
@@ -116,6 +124,15 @@ def smallest_keys(draw: Callable[[], Words], size: int) -> IntArray:
         order = np.argpartition(keys, size - 1)
         if keys[order[:size]].max() < keys[order[size:]].min():
             return np.sort(order[:size]).astype(np.int64)
+
+
+def sorted_keys(draw: Callable[[], Words]) -> IntArray:
+    """Return the places of all keys, smallest first: exchangeable keys without ties make every order equally likely."""
+    while True:
+        keys = draw()
+        order = np.argsort(keys)
+        if (np.diff(keys[order]) > 0).all():
+            return order.astype(np.int64)
 
 
 def _laplace_draws(scale: float, size: int) -> IntArray:

@@ -26,6 +26,9 @@ FINE = 1 << 12
 DEGREES = {1: 8, 2: 6, 3: 3}
 """Largest degree of the polynomials, by how many columns are given."""
 
+LARGEST_WEIGHT, STEP = 1 << 20, 1 << 16
+"""Weights of a fit: the largest, and one over the step in which they are rounded. Sums fit in 64 bits."""
+
 MAX_ROWS = 1 << 30
 
 
@@ -139,6 +142,8 @@ class ResidualProduct:
     def __post_init__(self) -> None:
         if any(len(fit) != len(powers_of(len(self.of.given))) for fit in self.fits):
             raise SettingError("fits: a weight for each polynomial")
+        if not all(abs(weight) <= LARGEST_WEIGHT for fit in self.fits for weight in fit):  # nor what is no number
+            raise SettingError(f"fits: weights of at most {LARGEST_WEIGHT:,}")
         if not all(1 <= cut <= 2 * FINE for cut in self.cuts):
             raise SettingError(f"cuts: from 1 to {2 * FINE}")
 
@@ -164,10 +169,16 @@ class ResidualProduct:
         x, y, *given = self.of.scaled(table.values(self.columns))
         features = polynomials(given)
         left = [
-            np.clip(np.rint(_on_fine_scale(side) - np.asarray(fit) @ features), -cut, cut).astype(np.int64)
+            np.clip(_on_fine_scale(side) - _fitted(fit, features), -cut, cut)
             for side, fit, cut in zip((x, y), self.fits, self.cuts, strict=True)
         ]
         return np.array([int(left[0] @ left[1])], dtype=np.int64)
+
+
+def _fitted(fit: tuple[float, ...], features: IntArray) -> IntArray:
+    """Return a fit, rounded, in whole numbers: row by row, whatever the order of rows."""
+    weights = np.array([round(weight * STEP) for weight in fit], dtype=np.int64)
+    return (weights @ features + STEP // 2) // STEP
 
 
 def check_rows(domain: Domain) -> None:

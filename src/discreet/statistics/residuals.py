@@ -60,7 +60,7 @@ def _by_matrix(of: FloatArray, given: Sequence[FloatArray], width: float, ridge:
 
 def moved_residual(rows: int, given: int, ridge: float) -> float:
     """Return how far substituting one row can move the residual of any other, rounding on both sides included."""
-    error = 1e-8 * max(1 / (ridge * math.sqrt(ridge)), 1.0)
+    error = 5e-8 * max(1 / (ridge * math.sqrt(ridge)), 1.0)
     if given > 1:
         error = 7e-16 * rows**2 * math.sqrt(rows) * (1 / ridge + 0.5)
     return min(stability(rows, ridge) + 2 * error, 2 * CUT)

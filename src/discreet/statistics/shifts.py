@@ -1,6 +1,7 @@
 """Public permutations of rows: a cyclic group of them, so that a test by permutations has its level with any of them.
 
-They depend on the number of rows alone, and are part of the statistic that uses them: no privacy rests on them.
+They depend on the number of rows alone, and are part of the statistic that uses them: which row stands in which
+place is secret, and drawn by the room.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Shifts:
     size
         Number of permutations, the first of which moves nothing.
     arrangement
-        Number of the public arrangement of rows in cycles.
+        Number of the public arrangement of rows in cycles. Which row stands where is secret: the room shuffles them.
     """
 
     rows: int
