@@ -116,7 +116,7 @@ def test_check_names_columns_and_never_values(files):
     assert not json.loads(as_json.stdout)["fits"]
     assert as_json.exit_code == 2
     fits = run("domain", "check", folder / "data.csv", "--domain", folder / "domain.yaml", "--json")
-    assert json.loads(fits.stdout) == {"schema": 1, "fits": True, "problems": [], "ignored": []}
+    assert json.loads(fits.stdout) == {"schema": 1, "fits": True, "problems": [], "ignored": [], "clipped": {}}
 
 
 def bad_inputs():
@@ -253,3 +253,13 @@ def test_as_a_process(files):
     )
     assert done.returncode == 0
     assert json.loads(done.stdout)["rows"] == ROWS
+
+
+def test_the_custodian_is_told_how_many_values_are_clipped(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n50,x\n-3,x\n")
+    (tmp_path / "d.yaml").write_text("rows: 3\ncolumns: {a: {bounds: [0, 10]}, b: {categories: [x]}}")
+    told = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml")
+    assert told.exit_code == 0
+    assert "column 'a': 2 values beyond the bounds" in told.stderr
+    as_json = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml", "--json")
+    assert json.loads(as_json.stdout)["clipped"] == {"a": 2}

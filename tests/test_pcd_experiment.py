@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from discreet.cli import main
 from discreet.errors import SettingError, TableError
 from discreet.experiments.kept import KeptRuns
-from discreet.experiments.pcd import GRAPHS, TESTS, UNCONDITIONAL, encoded, perform
+from discreet.experiments.pcd import GRAPHS, MOST_GIVEN, TESTS, encoded, perform
 from discreet.experiments.pcd_plan import (
     EPSILONS,
     Task,
@@ -48,7 +48,7 @@ def files(tmp_path_factory):
 
 def test_every_private_method_for_numbers_takes_part():
     assert set(NUMERIC) < set(GRAPHS)
-    assert set(UNCONDITIONAL) <= set(TESTS)
+    assert set(MOST_GIVEN) <= set(TESTS)
 
 
 def test_rows_are_the_same_for_all_methods_and_epsilons():

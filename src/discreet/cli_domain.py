@@ -53,9 +53,13 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
             if number
         ]
     extra = [name for name in source.kinds if name not in declared.columns]
+    clipped = source.clipped(Domain(present, rows=declared.rows)) if present else {}
     if as_json:
-        click.echo(json.dumps({"schema": 1, "fits": not problems, "problems": problems, "ignored": extra}))
+        found = {"schema": 1, "fits": not problems, "problems": problems, "ignored": extra, "clipped": clipped}
+        click.echo(json.dumps(found))
     else:
+        for name, count in clipped.items():
+            click.echo(f"column {name!r}: {count:,} values beyond the bounds are clipped to them", err=True)
         _tell_check(problems, extra)
     if problems:
         sys.exit(InputError.exit_code)

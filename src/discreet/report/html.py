@@ -26,7 +26,7 @@ def report_html(discovery: Discovery) -> str:
         "replace one row",
         f"method {discovery.method}",
         *(
-            f"{key.replace('_', ' ')} {value}"
+            f"{key.replace('_', ' ')} {f'{value:.3g}' if isinstance(value, float) else value}"
             for key, value in discovery.settings.items()
             if value is not None and (key != "alpha" or discovery.settings.get("search") in (None, "pc"))
         ),

@@ -62,6 +62,12 @@ def _place(column: Column, place: str | None, undeclared: int) -> int:
     return numbers + column.levels.index(place)
 
 
+def beyond_sql(name: str, column: Numeric, kind: str) -> str:
+    """Return an SQL condition for values of a numeric column that its bounds cut off."""
+    value, (low, high) = _number(quote_name(name), kind), column.bounds
+    return f"{value} < {_literal(low)} OR {value} > {_literal(high)}"
+
+
 def _number(raw: str, kind: str) -> str:
     if kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN" or kind.startswith("DECIMAL"):
         return f"CAST({raw} AS DOUBLE)"

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from discreet.domain import Domain
+from discreet.domain import Domain, Numeric
 from discreet.errors import DiscreetError, MisfitError, TableError
 from discreet.sealed import Sealed
-from discreet.tables.encode import code_sql, quote_name, quote_text
+from discreet.tables.encode import beyond_sql, code_sql, quote_name, quote_text
 from discreet.tables.frames import as_frame
 from discreet.tables.header import read_header
 
@@ -92,6 +92,15 @@ class Source(Sealed):
         found = self.query(f"SELECT {', '.join(wanted)} FROM ({inner})")[0]
         misfits = [Misfit(c, int(found[2 * i]), int(found[2 * i + 1])) for i, c in enumerate(domain)]
         return [m for m in misfits if m.missing or m.foreign]
+
+    def clipped(self, domain: Domain) -> dict[str, int]:
+        """Count the values of numeric columns that lie beyond their bounds, where there are any."""
+        numeric = {name: c for name, c in domain.columns.items() if isinstance(c, Numeric)}
+        if not numeric:
+            return {}
+        beyond = [f"count(*) FILTER ({beyond_sql(name, c, self.kinds[name])})" for name, c in numeric.items()]
+        found = self.query(f"SELECT {', '.join(beyond)} FROM {self.relation}")[0]
+        return {name: int(count) for name, count in zip(numeric, found, strict=True) if count}
 
     def check_rows(self, domain: Domain) -> None:
         """Refuse a table whose number of rows is not the declared one."""
