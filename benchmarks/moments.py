@@ -2,6 +2,7 @@
 
 python benchmarks/moments.py accuracy [runs] [networks with commas]
 python benchmarks/moments.py level [data sets] [rows with commas]
+python benchmarks/moments.py calibration [drawn networks]
 python benchmarks/moments.py speed [rows] [columns]
 """
 
@@ -20,6 +21,7 @@ import discreet as dc
 from discreet.errors import DoubtWarning
 from discreet.experiments.accuracy import named
 from discreet.networks.bif import Node
+from discreet.networks.drawn import draw_network
 from discreet.networks.nonlinear import nonlinear
 
 DELTA = 1e-6
@@ -89,6 +91,23 @@ def _called(order: int, rows: int, epsilon: float, run: int, *, dependent: bool 
     return not answer.independent
 
 
+def calibration(networks: int) -> None:
+    """Print how often edges of a stated confidence are right, over drawn networks, rows and budgets."""
+    found: list[tuple[float, bool]] = []
+    for run in range(networks):
+        rng = np.random.default_rng([run, 99])
+        model = nonlinear(draw_network(rng, int(rng.choice([5, 8, 12, 20]))), rng)
+        rows, epsilon = int(rng.choice([1_000, 3_000, 10_000, 50_000])), float(rng.choice([0.3, 1.0, 3.0]))
+        told = dc.discover(pa.table(model.sample(rows, rng)), domain=model.domain(rows), epsilon=epsilon)
+        found += [(c.edge, pair in model.dag.skeleton) for pair, c in told.confidence.items()]
+    print("| stated | edges | mean stated | right |\n|---|---|---|---|")
+    for low, high in pairwise((0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.985, 1.0)):
+        inside = np.array([pair for pair in found if low < pair[0] <= high])
+        if len(inside):
+            stated, right = inside.mean(axis=0)
+            print(f"| {low:g} to {high:g} | {len(inside)} | {stated:.2f} | {right:.2f} |")
+
+
 def speed(rows: int, columns: int) -> None:
     """Print seconds and memory of a chain of numeric columns."""
     names = [f"c{i:02d}" for i in range(columns)]
@@ -113,6 +132,8 @@ if __name__ == "__main__":
     if mode == "level":
         sizes = [int(n) for n in (rest[1] if len(rest) > 1 else "2000,20000").split(",")]
         level(int(rest[0]) if rest else 1_000, sizes)
+    elif mode == "calibration":
+        calibration(int(rest[0]) if rest else 60)
     elif mode == "speed":
         speed(int(rest[0]) if rest else 1_000_000, int(rest[1]) if len(rest) > 1 else 20)
     else:

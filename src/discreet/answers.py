@@ -9,6 +9,7 @@ from typing import Any
 from discreet._version import __version__
 from discreet.discovery import Privacy
 from discreet.errors import SettingError
+from discreet.statistics.sets import Between
 
 NOT_PROOF = (
     "Independent means that no dependence was found at this level: it may be too weak for these rows and this "
@@ -18,11 +19,9 @@ NOT_PROOF = (
 
 
 @dataclass(frozen=True)
-class Inquiry:
+class Inquiry(Between):
     """What is asked: whether x and y are independent given others, by a test at a level."""
 
-    x: str
-    y: str
     given: tuple[str, ...] = ()
     alpha: float = 0.05
 
@@ -36,16 +35,6 @@ class Inquiry:
             raise SettingError("given: each column once, and neither of the two that are tested")
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, float | int) or not 0 < self.alpha < 1:
             raise SettingError("alpha: a number between 0 and 1")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """All columns: both, then the given ones."""
-        return (self.x, self.y, *self.given)
-
-    @property
-    def words(self) -> str:
-        """Which columns are tested."""
-        return f"{self.x} and {self.y}" + (f" given {', '.join(self.given)}" if self.given else "")
 
 
 @dataclass(frozen=True)

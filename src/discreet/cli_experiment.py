@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from discreet.cli_experiment_pcd import pcd
 
+if TYPE_CHECKING:
+    from discreet.experiments.kept import KeptRuns
+
 Record = dict[str, Any]
+Task = TypeVar("Task")
 
 
 @click.group()
@@ -118,28 +122,16 @@ def priv_pc(
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
-    from discreet.experiments import run_all
     from discreet.experiments.kept import KeptRuns
     from discreet.experiments.priv_pc import perform
-    from discreet.experiments.priv_pc_plan import Part, Task, effort, finished, plan
+    from discreet.experiments.priv_pc_plan import Part, effort, finished, plan
     from discreet.experiments.priv_pc_results import as_text, results_in, table, write_all
 
     parts: dict[str, tuple[Part, ...]] = {"tables": ("table",), "figure": ("figure",), "all": ("table", "figure")}
     planned = plan(parts[part], names_in(networks), names_in(methods), rows, runs, budgets)
     kept = KeptRuns(out / "runs.jsonl")
-    done = finished(kept, limit)
-    missing: list[Task] = [task for task in planned if task not in done]
-    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
-    failed: Counter[str] = Counter()
-    interrupted = False
-    try:
-        found = run_all(partial(perform, limit=limit), missing, jobs, ordered=False)
-        for record in watched(found, [effort(task) for task in missing]):
-            kept.append(record)
-            failed.update([record["failed"]] if record["failed"] else [])
-    except KeyboardInterrupt:
-        interrupted = True
-        click.echo("\ninterrupted: the same command goes on from here", err=True)
+    records, interrupted = go_on(planned, finished(kept, limit), kept, partial(perform, limit=limit), jobs, effort)
+    failed = Counter(record["failed"] for record in records if record["failed"])
     for kind, count in failed.items():
         click.echo(f"{count} runs ended with {kind}: no graph", err=True)
     results = results_in(kept, rows)
@@ -179,9 +171,8 @@ def direction(
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there. Given
     pairs are scaled by their own ranges, which is not private.
     """
-    from discreet.experiments import run_all
     from discreet.experiments.direction import perform
-    from discreet.experiments.direction_plan import Part, Task, finished, plan
+    from discreet.experiments.direction_plan import Part, finished, plan
     from discreet.experiments.direction_results import as_text, simulations, table2, write_all
     from discreet.experiments.kept import KeptRuns
 
@@ -189,17 +180,8 @@ def direction(
     budgets = numbers_in(epsilons)
     planned = plan(parts[part], number, whole_numbers_in(rows), budgets, runs, pairs)
     kept = KeptRuns(out / "runs.jsonl")
-    done = finished(kept)
-    missing: list[Task] = [task for task in planned if task not in done]
-    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
-    interrupted = False
-    try:
-        found = run_all(partial(perform, pairs=pairs), missing, jobs, ordered=False)
-        for record in watched(found, [task.rows for task in missing]):
-            kept.append(record)
-    except KeyboardInterrupt:
-        interrupted = True
-        click.echo("\ninterrupted: the same command goes on from here", err=True)
+    work = partial(perform, pairs=pairs)
+    _, interrupted = go_on(planned, finished(kept), kept, work, jobs, lambda task: task.rows)
     results = finished(kept)
     if part != "figures":
         together = [line for line in table2(results, budgets) if not line["rows"]]
@@ -211,6 +193,30 @@ def direction(
 
 
 experiment.add_command(pcd)
+
+
+def go_on(
+    planned: Sequence[Task],
+    done: Container[Task],
+    kept: KeptRuns,
+    work: Callable[[Task], Record],
+    jobs: int,
+    effort: Callable[[Task], int],
+) -> tuple[list[Record], bool]:
+    """Do the runs that are missing and keep each at once; return their records, and whether somebody interrupted."""
+    from discreet.experiments import run_all
+
+    missing = [task for task in planned if task not in done]
+    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
+    records: list[Record] = []
+    try:
+        for record in watched(run_all(work, missing, jobs, ordered=False), [effort(task) for task in missing]):
+            kept.append(record)
+            records.append(record)
+    except KeyboardInterrupt:
+        click.echo("\ninterrupted: the same command goes on from here", err=True)
+        return records, True
+    return records, False
 
 
 def watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Record]:

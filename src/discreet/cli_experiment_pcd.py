@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from discreet.experiments.pcd_plan import Part, Task
@@ -42,9 +43,8 @@ def pcd(
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
-    from discreet.cli_experiment import names_in, numbers_in, watched, whole_numbers_in
+    from discreet.cli_experiment import go_on, names_in, numbers_in, whole_numbers_in
     from discreet.errors import SettingError
-    from discreet.experiments import run_all
     from discreet.experiments.kept import KeptRuns
     from discreet.experiments.pcd import perform
     from discreet.experiments.pcd_plan import PARTS, finished
@@ -55,21 +55,15 @@ def pcd(
     parts = [p for p in PARTS if part in (p, "all") and (p != "sachs" or sachs is not None)]
     budgets = numbers_in(epsilons)
     if quick:
-        networks, rows, runs, budgets = "cancer", rows or "200", runs or 2, [1.0, 8.0]
+        typed = click.get_current_context().get_parameter_source
+        rows, runs = rows or "200", runs or 2
+        networks = "cancer" if typed("networks") is ParameterSource.DEFAULT else networks
+        budgets = [1.0, 8.0] if typed("epsilons") is ParameterSource.DEFAULT else budgets
     chosen = (names_in(methods), names_in(networks), whole_numbers_in(rows), budgets)
     planned = _planned(parts, *chosen, runs, sachs, edges)
     kept = KeptRuns(out / "runs.jsonl")
-    done = finished(kept)
-    missing: list[Task] = [task for task in planned if task not in done]
-    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
-    interrupted = False
-    try:
-        found = run_all(partial(perform, sachs=sachs, edges=edges, epsilons=budgets), missing, jobs, ordered=False)
-        for record in watched(found, [task.rows for task in missing]):
-            kept.append(record)
-    except KeyboardInterrupt:
-        interrupted = True
-        click.echo("\ninterrupted: the same command goes on from here", err=True)
+    work = partial(perform, sachs=sachs, edges=edges, epsilons=budgets)
+    _, interrupted = go_on(planned, finished(kept), kept, work, jobs, lambda task: task.rows)
     results = finished(kept)
     for line in as_text(results):
         click.echo(line)

@@ -18,7 +18,7 @@ from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.room import Room
 from discreet.statistics.permuted import Compared, PermutedHSIC
-from discreet.statistics.products import FINE, FitSums, ResidualProduct
+from discreet.statistics.products import FINE, LARGEST_WEIGHT, FitSums, ResidualProduct
 from discreet.statistics.shifts import beyond, size_for
 
 FITTED = Fraction(7, 10)
@@ -92,6 +92,7 @@ def run_gcm(room: Room, asked: Inquiry) -> Found:
     noise = math.sqrt(mechanism.variance) / (FINE**2 * domain.rows)
     moments = sums.moments(room.release(sums, mechanism).values, domain.rows)
     fits, spreads = _fits(moments[0], moments[1], noise), _spreads(*moments, noise)
+    fits = np.clip(fits, -LARGEST_WEIGHT, LARGEST_WEIGHT)  # what was released must not end in an error
     cuts = [min(max(round(CUT * math.sqrt(spread) * FINE), 1), 2 * FINE) for spread in spreads]
     product = ResidualProduct(sums.of, (tuple(fits[0].tolist()), tuple(fits[1].tolist())), (cuts[0], cuts[1]))
     last = additive_for(budget.currency, budget.left, product.sensitivity(domain))

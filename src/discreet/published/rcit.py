@@ -11,6 +11,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -185,7 +186,7 @@ class Rcit(Sealed):
         if not given:
             return self._columns
         points = self._columns[:, [self._places[name] for name in sorted(given)]]
-        made = lambda: ridge_residuals(points, self._columns, self._lam)  # noqa: E731
+        made = partial(ridge_residuals, points, self._columns, self._lam)
         return self._residuals.get((given,), made, lambda found: found.nbytes)
 
 

@@ -23,6 +23,7 @@ from discreet.statistics.dependence import STEPS, moved_by_steps
 from discreet.statistics.fourier import Waves
 from discreet.statistics.hsic import ROOT_ERROR
 from discreet.statistics.residuals import CUT, check_fit, moved_residual, residuals
+from discreet.statistics.sets import Between
 from discreet.statistics.shifts import Shifts, beyond
 from discreet.tables import Table
 
@@ -44,12 +45,9 @@ MOST_GIVEN = 5
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Between):
     """Two columns and those that are given, all with an order, and their public numbers of levels."""
 
-    x: str
-    y: str
-    given: tuple[str, ...]
     levels: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -64,16 +62,6 @@ class Compared:
         found = cls(x, y, tuple(given), tuple(domain.size(name) for name in (x, y, *given)))
         found.check(domain)
         return found
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """All columns: both, then the given ones."""
-        return (self.x, self.y, *self.given)
-
-    @property
-    def words(self) -> str:
-        """Which columns are compared."""
-        return f"{self.x} and {self.y}" + (f" given {', '.join(self.given)}" if self.given else "")
 
     def check(self, domain: Domain) -> None:
         """Refuse columns that are no numbers, and another domain than the one the levels are of."""

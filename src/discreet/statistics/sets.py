@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -15,6 +16,25 @@ MAX_CELLS = 50_000_000
 """Cells of one release; more would be mostly noise and would not fit in a file."""
 
 Sets = Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Between:
+    """Two columns, and those that are given."""
+
+    x: str
+    y: str
+    given: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns: both, then the given ones."""
+        return (self.x, self.y, *self.given)
+
+    @property
+    def words(self) -> str:
+        """Which columns are meant."""
+        return f"{self.x} and {self.y}" + (f" given {', '.join(self.given)}" if self.given else "")
 
 
 def columns_of(sets: Sets) -> tuple[str, ...]:
