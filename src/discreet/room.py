@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TypeVar
 
@@ -29,12 +29,13 @@ AHEAD, MOST_AHEAD = 8, 1024
 
 
 class _View:
-    """A table in which only the named columns exist; with an order, rows stand in it."""
+    """A table in which only the named columns exist, and rows stand in an order that is drawn when one is looked at."""
 
-    def __init__(self, table: Table, columns: Sequence[str], order: IntArray | None = None) -> None:
+    def __init__(self, table: Table, columns: Sequence[str], draw: Callable[[int], IntArray]) -> None:
         self._table = table
         self._columns = frozenset(columns)
-        self._order = order
+        self._draw = draw
+        self._order: IntArray | None = None
 
     @property
     def rows(self) -> int:
@@ -50,8 +51,9 @@ class _View:
 
     def values(self, columns: Sequence[str]) -> list[IntArray]:
         self._check([tuple(columns)])
-        found = self._table.values(columns)
-        return found if self._order is None else [column[self._order] for column in found]
+        if self._order is None:
+            self._order = self._draw(self._table.rows)
+        return [column[self._order] for column in self._table.values(columns)]
 
     def _check(self, sets: Sequence[tuple[str, ...]]) -> None:
         if not self._columns.issuperset(c for s in sets for c in s):
@@ -166,15 +168,13 @@ class Room(Sealed):
         return Room(coarsened(self._table, self.domain, domain), domain, self.budget, noise=self._noise)
 
     def _evaluated(self, statistic: Statistic, table: Table) -> IntArray:
-        """Evaluate a statistic; rows stand in a fresh secret order where it depends on that.
+        """Evaluate a statistic; whoever looks at rows gets them in a fresh secret order.
 
         What is replaced is a row of a set of rows: in a file that is sorted, others move with it. With a secret order
         that does not matter, since the orders of neighbouring tables are equally likely.
         """
-        symmetric = getattr(statistic, "symmetric", True)
-        order = None if symmetric else self._ordered(table.rows)
         with np.errstate(all="ignore"):
-            return statistic.evaluate(_View(table, statistic.columns, order))
+            return statistic.evaluate(_View(table, statistic.columns, self._ordered))
 
     def _blurred(self, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
         """Evaluate and blur; None if that failed. The exact value lives in this frame only, which never raises."""

@@ -32,8 +32,8 @@ class Statistic(Protocol):
     """A function of some columns with integer values and a proved sensitivity.
 
     Only the room calls ``evaluate``. It must be total: defined for every encoded table, without a branch
-    or an error that depends on a datum. If its value depends on the order of rows it says ``symmetric = False``, and
-    the room hands it rows in a fresh secret order.
+    or an error that depends on a datum. Rows come in a fresh secret order; if the value depends on it, the statistic
+    says ``symmetric = False`` and cannot be asked of a sample.
     """
 
     @property
