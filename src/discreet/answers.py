@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet._version import __version__
 from discreet.discovery import Privacy
-from discreet.errors import SettingError
+from discreet.errors import ReleaseError, SettingError
 from discreet.statistics.sets import Between
 
 NOT_PROOF = (
@@ -105,3 +105,24 @@ class Answer:
     def to_json(self) -> str:
         """Return it as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Answer:
+        """Read it back."""
+        try:
+            data = json.loads(text)
+            level = Level(bool(data["level"]["controlled"]), str(data["level"]["found"]))
+            p_value = None if data["p_value"] is None else float(data["p_value"])
+            columns = (str(data["x"]), str(data["y"]), tuple(map(str, data["given"])))
+            return cls(
+                *columns,
+                test=str(data["test"]),
+                alpha=float(data["alpha"]),
+                independent=bool(data["independent"]),
+                p_value=p_value,
+                level=level,
+                privacy=Privacy.from_dict(data["privacy"]),
+                rows=int(data["rows"]),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ReleaseError("not the result of a test") from None

@@ -25,6 +25,7 @@ from discreet.cli_direction import direction
 from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
+from discreet.cli_ledger import Record, ledger, ledger_options
 from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
 
@@ -145,6 +146,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 @click.option("--edges", type=int, help="How many edges may stay, with flipped-*.  [default: 2 a column]")
 @click.option("--sample", type=float, help="Share of the rows that priv-pc's sieve looks at.  [default: all]")
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
+@ledger_options
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
 )
@@ -165,6 +167,7 @@ def discover(
     edges: int | None,
     sample: float | None,
     not_private: bool,
+    record: Record,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -177,6 +180,7 @@ def discover(
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
         exact.refuse_private_settings(test=test, edges=edges, bins=bins)
+        record.refuse("what is not private is not recorded")
         typed = (data, domain_file, method, knowledge_file, max_order, search, alpha, out, as_json)
         exact.discover(exact.Request(*typed, round_epsilon, sample), telling())
         return
@@ -199,6 +203,7 @@ def discover(
         given["method"] = None if method == "auto" else method
         if clash := [key for key, value in given.items() if value is not None]:
             raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
+        record.refuse("to search a release again costs nothing, and is not recorded")
         again = search_again(Discovery.load(data), max_order=max_order, alpha=alpha, search_by=search)
         _show(again, out, as_json)
         return
@@ -223,10 +228,19 @@ def discover(
     )
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     delta = DELTA if delta is None else delta
+    account = record.account(data)
     found = run(
-        data, domain=domain, epsilon=epsilon, delta=delta, method=recipe, knowledge=knowledge, progress=telling()
+        data,
+        domain=domain,
+        epsilon=epsilon,
+        delta=delta,
+        method=recipe,
+        knowledge=knowledge,
+        account=account,
+        progress=telling(),
     )
     _show(found, out, as_json)
+    record.tell(account)
 
 
 main.add_command(experiment)
@@ -234,6 +248,7 @@ main.add_command(audit)
 main.add_command(direction)
 main.add_command(domain)
 main.add_command(explain)
+main.add_command(ledger)
 main.add_command(test_command)
 
 

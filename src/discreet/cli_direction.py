@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from discreet.cli_ledger import Record, ledger_options
+
 
 @click.command()
 @click.argument("data")
@@ -28,6 +30,7 @@ import click
 )
 @click.option("--not-private", is_flag=True, help="Allow what protects one half of the rows only. Do not publish.")
 @click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.9]")
+@ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def direction(
@@ -39,6 +42,7 @@ def direction(
     protects: str,
     not_private: bool,
     sure: float | None,
+    record: Record,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -69,10 +73,12 @@ def direction(
 
         if sure is not None:
             raise SettingError("sure: only what protects everything says how sure it is")
+        record.refuse("what is not private is not recorded")
         found_half = direction_of_half(data, pairs, domain, protects, score, epsilon, as_json=as_json)
         if out is not None:
             click.echo(f"\nWritten: {write_whole(out, found_half)}", err=True)
         return
+    account = record.account(data)
     found = run(
         data,
         *pairs,
@@ -80,6 +86,7 @@ def direction(
         epsilon=epsilon,
         score=score,
         sure=SURE if sure is None else sure,
+        account=account,
         progress=telling(),
     )
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
@@ -87,3 +94,4 @@ def direction(
         click.echo(f"\n{direction_statement(found)}", err=True)
     if out is not None:
         click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)
+    record.tell(account)

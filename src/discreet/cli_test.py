@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from discreet.cli_ledger import Record, ledger_options
+
 
 @click.command()
 @click.argument("data")
@@ -24,6 +26,7 @@ import click
     "(numbers given others; their level is not controlled).",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def test(
@@ -37,6 +40,7 @@ def test(
     delta: float | None,
     test: str,
     alpha: float,
+    record: Record,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -53,6 +57,7 @@ def test(
         raise SettingError("columns: X and Y are tested; name what is given with --given")
     if out is not None:
         check_file(out)
+    account = record.account(data)
     found = examine(
         data,
         x,
@@ -63,6 +68,7 @@ def test(
         delta=DELTA if delta is None else delta,
         test=test,
         alpha=alpha,
+        account=account,
         progress=telling(),
     )
     click.echo(found.to_json() if as_json else answer_text(found))
@@ -70,3 +76,4 @@ def test(
         click.echo(f"\n{answer_statement(found)}", err=True)
     if out is not None:
         click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)
+    record.tell(account)

@@ -12,11 +12,13 @@ from discreet.directions import Direction, Directions
 from discreet.discovery import Privacy
 from discreet.domain import Domain
 from discreet.errors import BudgetError, DoubtWarning, SettingError
+from discreet.ledger.accounts import Account
 from discreet.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.mechanisms.scales import at_least
 from discreet.mechanisms.selection import selection_for
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import GRAINS, Budget
+from discreet.recording import Recorder, asked
 from discreet.room import Room
 from discreet.search.pc import Progress
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, between_bounds
@@ -64,6 +66,7 @@ def direction(
     epsilon: float,
     score: str = "reci",
     sure: float = SURE,
+    account: Account | None = None,
     progress: Progress | None = None,
 ) -> Directions:
     """Say which of two columns causes the other, for one pair or several, under differential privacy.
@@ -84,6 +87,8 @@ def direction(
     sure
         A direction is told only if the margin's noise did not turn it round with at least this probability, and the
         curves are more than noise; 0.5 takes any guess. ``"iqr"`` has no such probability.
+    account
+        Where the run is recorded, and what limits it. Without one, what else was asked of these rows is not counted.
     progress
         Called with a line of words at each step.
 
@@ -95,16 +100,25 @@ def direction(
     ------
     InputError
         If something handed in does not fit. Nothing was spent.
+    BudgetError
+        If the account's limit does not allow the run. Nothing was spent, and no rows were read.
+    LedgerError
+        If the ledger cannot be read or written. What was reserved before that stays spent.
     """
+    public = {"domain": domain.to_dict(), "pairs": [list(pair) for pair in pairs], "score": score, "sure": sure}
     domain = between_bounds(domain)
-    asked = check_pairs(pairs, domain, score, sure)
+    scaled = check_pairs(pairs, domain, score, sure)
     check_guarantee(epsilon, 0.0, domain.rows)
-    names = dict.fromkeys(name for pair in asked for name in (pair.x, pair.y))
+    record = Recorder(account, lambda: asked("direction", score, epsilon, 0.0, public))
+    if (stored := record.stored(Directions, progress)) is not None:
+        return stored
+    names = dict.fromkeys(name for pair in scaled for name in (pair.x, pair.y))
     narrow = Domain({name: domain[name] for name in names}, rows=domain.rows, unit=domain.unit)
     if progress is not None:
         progress("reading and encoding the table")
-    room = Room(load(data, narrow), narrow, Budget(epsilon=epsilon, delta=0.0))
-    return direction_in(room, *pairs, score=score, sure=sure, progress=progress)
+    budget = record.budget(lambda _, reserve: Budget(epsilon=epsilon, delta=0.0, reserve=reserve))
+    room = Room(load(data, narrow, seen=record.seen), narrow, budget)
+    return record.finished(direction_in(room, *pairs, score=score, sure=sure, progress=progress))
 
 
 def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, sure: float) -> list[Scaled]:

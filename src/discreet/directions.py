@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from discreet._version import __version__
 from discreet.discovery import Privacy
+from discreet.errors import ReleaseError
 
 NOT_TRUTH = (
     "How sure this is, is about the margin's noise alone, given the curves, which are blurred too. It is not the "
@@ -98,8 +100,18 @@ class Direction:
             "sure_wanted": self.wanted,
             "doubt": self.doubt,
             "score": self.score,
+            "blurred": self.blurred,
+            "flat": self.flat,
             "curves": {"y_over_x": list(self.curves[0]), "x_over_y": list(self.curves[1])},
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Direction:
+        """Read it back."""
+        scale = None if data["noise_scale"] is None else float(data["noise_scale"])
+        found = (float(data["margin"]), scale, float(data["sure_wanted"]), bool(data["blurred"]), bool(data["flat"]))
+        over = [tuple(map(float, data["curves"][name])) for name in ("y_over_x", "x_over_y")]
+        return cls(str(data["x"]), str(data["y"]), str(data["score"]), *found, (over[0], over[1]))
 
 
 @dataclass(frozen=True)
@@ -125,3 +137,13 @@ class Directions:
     def to_json(self) -> str:
         """Return it as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Directions:
+        """Read it back."""
+        try:
+            data = json.loads(text)
+            pairs = tuple(Direction.from_dict(pair) for pair in data["pairs"])
+            return cls(pairs, Privacy.from_dict(data["privacy"]), int(data["rows"]))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ReleaseError("not a result about directions") from None

@@ -14,6 +14,7 @@ from discreet.dropping import drop_in
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.keeping import keep_in
 from discreet.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.ledger.accounts import Account
 from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
 from discreet.methods import EmPC, Flipped, Pcd, Recipe, SvtPC, budget_for, recipe_for
@@ -22,6 +23,7 @@ from discreet.pcd import pcd_in
 from discreet.planning import plan
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.recipes import Marginals, Moments, look, search
+from discreet.recording import Recorder, asked
 from discreet.release import Release
 from discreet.room import Room
 from discreet.search.pc import Progress
@@ -43,6 +45,7 @@ def discover(
     delta: float = DELTA,
     method: str | Recipe = "auto",
     knowledge: Knowledge = NOTHING_KNOWN,
+    account: Account | None = None,
     progress: Progress | None = None,
 ) -> Discovery:
     """Find a causal graph of a table under differential privacy.
@@ -59,6 +62,8 @@ def discover(
         ``"auto"``, a method's name, or a recipe with settings of its own.
     knowledge
         Required and forbidden arrows, and tiers. Public.
+    account
+        Where the run is recorded, and what limits it. Without one, what else was asked of these rows is not counted.
     progress
         Called with a line of words at each step. They depend on public facts and released values only.
 
@@ -75,19 +80,27 @@ def discover(
     ------
     InputError
         If something handed in does not fit. Nothing was spent.
+    BudgetError
+        If the account's limit does not allow the run. Nothing was spent, and no rows were read.
+    LedgerError
+        If the ledger cannot be read or written. What was reserved before that stays spent.
     """
     recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
-    budget = budget_for(recipe, epsilon, delta)
+    knowledge.check(domain)
+    public = {"domain": domain.to_dict(), "knowledge": knowledge.to_dict(), "settings": vars(recipe)}
+    record = Recorder(account, lambda: asked("discover", recipe.name, epsilon, delta, public))
+    if (stored := record.stored(Discovery, progress)) is not None:
+        return stored
+    budget = record.budget(lambda currency, reserve: budget_for(recipe, epsilon, delta, currency, reserve))
     if isinstance(recipe, Moments):
         bins = recipe.bins or bins_for(domain, budget.currency, budget.limit, recipe.rounds, knowledge)
         domain = in_bins(domain, bins)
     if isinstance(recipe, Marginals):
         plan(domain.widest(), knowledge, budget.currency)
-    knowledge.check(domain)
     _tell(progress, f"reading and encoding the table, for the method {recipe.name}")
-    room = Room(load(data, domain), domain, budget)
-    return discover_in(room, recipe, knowledge=knowledge, progress=progress)
+    room = Room(load(data, domain, seen=record.seen), domain, budget)
+    return record.finished(discover_in(room, recipe, knowledge=knowledge, progress=progress))
 
 
 def discover_in(

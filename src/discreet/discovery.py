@@ -14,6 +14,7 @@ from discreet.domain import Domain
 from discreet.errors import DiscreetError, ReleaseError
 from discreet.graph import Graph, Pair
 from discreet.knowledge import Knowledge
+from discreet.ledger.entries import Stamp
 from discreet.measurement import Measurement
 from discreet.privacy.budget import Budget
 
@@ -43,6 +44,7 @@ class Privacy:
     unit: str
     private: bool
     spent: tuple[Spending, ...]
+    ledger: Stamp | None = None
 
     @classmethod
     def of(cls, budget: Budget, domain: Domain, *, private: bool) -> Privacy:
@@ -59,6 +61,7 @@ class Privacy:
             "unit": self.unit,
             "private": self.private,
             "spent": [vars(spending) for spending in self.spent],
+            "ledger": None if self.ledger is None else vars(self.ledger),
         }
 
     @classmethod
@@ -71,7 +74,8 @@ class Privacy:
         epsilon, delta, private = float(data["epsilon"]), float(data["delta"]), data["private"]
         if not epsilon > 0 or not 0 <= delta < 1 or any(s.amount < 0 for s in spent) or not isinstance(private, bool):
             raise ReleaseError("the privacy statement makes no sense")
-        return cls(epsilon, delta, str(data["unit"]), private, spent)
+        ledger = None if data.get("ledger") is None else Stamp.from_dict(data["ledger"])
+        return cls(epsilon, delta, str(data["unit"]), private, spent, ledger)
 
 
 def _refuse(constant: str) -> None:

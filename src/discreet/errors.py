@@ -10,9 +10,11 @@
     │   │   └── MisfitError     the data do not fit the declared domain
     │   ├── KnowledgeError      background knowledge
     │   ├── ReleaseError        a release file
+    │   ├── RequestError        a request id that was used for something else
     │   └── NetworkError        a Bayesian network file
     ├── BudgetError             exit 3: the privacy budget refuses
     ├── UnansweredError         an oracle was asked what it cannot answer
+    ├── LedgerError             exit 1: the ledger cannot be read or written
     ├── OutputError             exit 1: a file could not be written
     └── RoomError               exit 1: the room refuses or a statistic failed
 
@@ -58,6 +60,10 @@ class ReleaseError(InputError):
     """A release file is damaged, too new, or not a release."""
 
 
+class RequestError(InputError):
+    """A request id was used before, for something else."""
+
+
 class NetworkError(InputError):
     """A Bayesian network file cannot be read."""
 
@@ -70,6 +76,10 @@ class BudgetError(DiscreetError):
 
 class UnansweredError(DiscreetError):
     """An oracle was asked a question that its releases cannot answer."""
+
+
+class LedgerError(DiscreetError):
+    """The ledger cannot be read or written, or was tampered with; nothing is handed out without it."""
 
 
 class OutputError(DiscreetError):

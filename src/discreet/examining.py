@@ -13,8 +13,10 @@ from discreet.domain import Domain, Numeric
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.examining_numbers import Found, check_gcm, check_krr, check_permutation, run_gcm, run_permuted
 from discreet.examining_tables import check_tables, into_bins, run_moments, run_tables
+from discreet.ledger.accounts import Account
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
+from discreet.recording import Recorder, asked
 from discreet.room import Room
 from discreet.search.pc import Progress
 from discreet.statistics.curves import between_bounds
@@ -107,6 +109,7 @@ def examine(
     delta: float = DELTA,
     test: str = "auto",
     alpha: float = 0.05,
+    account: Account | None = None,
     progress: Progress | None = None,
 ) -> Answer:
     """Say whether two columns are independent given others, under differential privacy.
@@ -127,6 +130,8 @@ def examine(
         ``"auto"`` takes one of the first three.
     alpha
         Level: the share of independent columns that is called dependent. Fixed before anything is asked.
+    account
+        Where the run is recorded, and what limits it. Without one, what else was asked of these rows is not counted.
     progress
         Called with a line of words at each step.
 
@@ -143,20 +148,31 @@ def examine(
     ------
     InputError
         If something handed in does not fit. Nothing was spent.
+    BudgetError
+        If the account's limit does not allow the run. Nothing was spent, and no rows were read.
+    LedgerError
+        If the ledger cannot be read or written. What was reserved before that stays spent.
     """
     if isinstance(given, str):
         raise SettingError("given: a list of names")
-    asked = Inquiry(x, y, tuple(given), alpha)
-    name = chosen(test, asked, domain)
+    inquiry = Inquiry(x, y, tuple(given), alpha)
+    name = chosen(test, inquiry, domain)
     check_guarantee(epsilon, delta, domain.rows)
-    budget = Budget(epsilon=epsilon, delta=0.0 if TESTS[name].pure else delta)
-    narrow = check_inquiry(name, asked, domain, budget)
+    delta = 0.0 if TESTS[name].pure else delta
+    public = {"domain": domain.to_dict(), "columns": [x, y], "given": list(inquiry.given), "alpha": float(alpha)}
+    record = Recorder(account, lambda: asked("test", name, epsilon, delta, public))
+    if (stored := record.stored(Answer, progress)) is not None:
+        return stored
+    budget = record.budget(
+        lambda currency, reserve: Budget(epsilon=epsilon, delta=delta, currency=currency, reserve=reserve)
+    )
+    narrow = check_inquiry(name, inquiry, domain, budget)
     if progress is not None:
         progress("reading and encoding the table")
-    room = Room(load(data, narrow), narrow, budget)
+    room = Room(load(data, narrow, seen=record.seen), narrow, budget)
     if progress is not None:
-        progress(f"{asked.words}: the test `{name}`")
-    return examine_in(room, asked, name)
+        progress(f"{inquiry.words}: the test `{name}`")
+    return record.finished(examine_in(room, inquiry, name))
 
 
 test_independence = examine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
@@ -248,8 +249,14 @@ def changed(recipe: Recipe, **settings: Any) -> Recipe:
     return replace(recipe, **given)
 
 
-def budget_for(recipe: Recipe, epsilon: float, delta: float) -> Budget:
-    """Return a budget in the currency in which a method's costs add up best."""
-    if isinstance(recipe, Asking) and delta:
-        return Budget(epsilon=epsilon, delta=delta, currency=Currency.ZCDP)
-    return Budget(epsilon=epsilon, delta=delta)
+def budget_for(
+    recipe: Recipe,
+    epsilon: float,
+    delta: float,
+    currency: Currency | None = None,
+    reserve: Callable[[Budget], None] | None = None,
+) -> Budget:
+    """Return a budget in the currency in which a method's costs add up best, or in one that is named."""
+    if currency is None and isinstance(recipe, Asking) and delta:
+        currency = Currency.ZCDP
+    return Budget(epsilon=epsilon, delta=delta, currency=currency, reserve=reserve)

@@ -86,6 +86,18 @@ def rho_of(epsilon: float, delta: float) -> float:
     return _largest(lambda rho: _certainly_below(_zcdp_delta(rho, epsilon), delta), "epsilon, delta")
 
 
+@lru_cache(maxsize=4096)
+def epsilon_of_rho(rho: float, delta: float) -> float:
+    """Return an epsilon, as small as certifiable, such that rho-zCDP implies (epsilon, delta)-DP; infinite if none."""
+    return _smallest(lambda epsilon: _certainly_below(_zcdp_delta(rho, epsilon), delta))
+
+
+@lru_cache(maxsize=4096)
+def epsilon_of_mu(mu: float, delta: float) -> float:
+    """Return the smallest float epsilon such that mu-GDP certainly implies (epsilon, delta)-DP; infinite if none."""
+    return _smallest(lambda epsilon: _certainly_below(_gdp_delta(mu, epsilon), delta))
+
+
 @lru_cache(maxsize=256)
 def mu_of_range(epsilon: Fraction) -> float:
     """Return the smallest float mu such that a mechanism of bounded range epsilon is certainly mu-GDP.
@@ -193,6 +205,21 @@ def _best_alpha(rho: float, epsilon: float) -> float:
 def _certainly_below(enclosure: arb, bound: float) -> bool:
     with ctx.workprec(PRECISION):
         return bool(enclosure <= arb(bound))
+
+
+def _smallest(holds: Callable[[float], bool]) -> float:
+    """Return the smallest float found by bisection at which a monotone condition certainly holds."""
+    low, high = 0.0, 1.0
+    while not holds(high):
+        if high > MAX_EPSILON:
+            return math.inf
+        low, high = high, 2 * high
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if not low < middle < high:  # neighbouring floats
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _largest(holds: Callable[[float], bool], what: str) -> float:

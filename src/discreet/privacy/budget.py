@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -55,6 +56,9 @@ class Budget(Sealed):
         The promise: (epsilon, delta)-differential privacy for substituting one row.
     currency
         In what costs add up; by default Gaussian accounting, or pure epsilon where delta is 0.
+    reserve
+        Called once, before the first charge is booked: a ledger reserves the whole limit there. If it raises, nothing
+        was booked.
 
     Guarantee
     ---------
@@ -62,7 +66,14 @@ class Budget(Sealed):
     questions depend on earlier answers (``accounting.md``).
     """
 
-    def __init__(self, *, epsilon: float, delta: float, currency: Currency | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        currency: Currency | None = None,
+        reserve: Callable[[Budget], None] | None = None,
+    ) -> None:
         check_guarantee(epsilon, delta)
         self.epsilon = float(epsilon)
         self.delta = float(delta)
@@ -75,6 +86,7 @@ class Budget(Sealed):
         self._entries: list[Entry] = []
         self._spent = Fraction(0)
         self._lock = Lock()
+        self._reserve = reserve
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -103,6 +115,9 @@ class Budget(Sealed):
         with self._lock:
             left = self.left
             if amount <= left:
+                if self._reserve is not None:
+                    self._reserve(self)
+                    self._reserve = None
                 self._entries.append(entry)
                 self._spent += amount
                 return entry

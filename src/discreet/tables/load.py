@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -77,8 +77,17 @@ class StreamTable(Sealed):
             yield recode(batch, self._places, self._sizes)
 
 
-def load(data: object, domain: Domain) -> Recodable:
+def load(data: object, domain: Domain, *, seen: Callable[[Mapping[str, bytes]], None] | None = None) -> Recodable:
     """Open, check and encode a table.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, TSV, Parquet, DuckDB) or a table in memory (pandas, Polars, Arrow, NumPy).
+    domain
+        What is public about the table.
+    seen
+        Told by what each column is known, once the table fits: a ledger recognises rows by that.
 
     Raises
     ------
@@ -94,6 +103,7 @@ def load(data: object, domain: Domain) -> Recodable:
     width = sum(1 if narrowest(domain.size(c) + 2) == narrowest(2) else 2 for c in domain)
     if width * domain.rows > MEMORY_BYTES:
         refuse_misfits(source.misfits(domain), source.name)
+        _show(source, domain, seen)
         return StreamTable(source, domain)
     codes = source.arrays(sql)
     sizes = {column: domain.size(column) for column in domain}
@@ -103,4 +113,10 @@ def load(data: object, domain: Domain) -> Recodable:
             missing = int((codes[column] == sizes[column]).sum())
             misfits.append(Misfit(column, missing, int((codes[column] > sizes[column]).sum())))
     refuse_misfits(misfits, source.name)
+    _show(source, domain, seen)
     return MemoryTable(codes, sizes)
+
+
+def _show(source: Source, domain: Domain, seen: Callable[[Mapping[str, bytes]], None] | None) -> None:
+    if seen is not None:
+        seen(source.marks(domain))

@@ -1,0 +1,113 @@
+"""Entries of the chain: each holds the hash of the one before, so that none can be changed or taken out unseen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+from discreet.errors import LedgerError, ReleaseError
+
+Kind = Literal["begun", "limit", "reserved", "committed", "refused", "spent"]
+KINDS: tuple[Kind, ...] = ("begun", "limit", "reserved", "committed", "refused", "spent")
+
+BEFORE_ALL = "0" * 64
+"""What the first entry holds as the hash of the one before."""
+
+FIELDS = ("number", "previous", "kind", "dataset", "request", "who", "when", "purpose", "facts")
+
+
+def canonical(data: object) -> str:
+    """Return plain data as text, the same for the same data."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def digest(text: str) -> str:
+    """Return the hash of a text."""
+    return sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger.
+
+    Parameters
+    ----------
+    number
+        Its place, from 1.
+    previous
+        Hash of the entry before.
+    kind
+        ``begun`` (the ledger itself), ``limit``, ``reserved``, ``committed``, ``refused``, or ``spent`` for what was
+        spent by other means.
+    dataset
+        Whose budget it is about; empty for the ledger itself.
+    request
+        What a run is known by.
+    facts
+        The rest, by kind: costs, limits, totals, what was asked. Public facts and released values only.
+    """
+
+    number: int
+    previous: str
+    kind: Kind
+    dataset: str
+    request: str | None
+    who: str
+    when: str
+    purpose: str
+    facts: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """What is hashed, and kept."""
+        return canonical({name: getattr(self, name) for name in FIELDS})
+
+    @property
+    def hash(self) -> str:
+        """Its hash, which the next entry holds."""
+        return digest(self.text)
+
+    @classmethod
+    def read(cls, text: str) -> Entry:
+        """Read an entry back."""
+        try:
+            data = json.loads(text)
+            entry = cls(**{name: data[name] for name in FIELDS})
+            sound = len(data) == len(FIELDS) and entry.kind in KINDS and isinstance(entry.facts, dict)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            sound = False
+        if not sound:
+            raise LedgerError("the ledger holds an entry that cannot be read: `discreet ledger verify` tells which")
+        return entry
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with the hash."""
+        return {**{name: getattr(self, name) for name in FIELDS}, "hash": self.hash}
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Where a release stands in a ledger: printed into it, so that a cut or swapped ledger is noticed.
+
+    Parameters
+    ----------
+    ledger
+        What tells the ledger from others.
+    entry, head
+        Number and hash of the entry that committed the release: the head of the chain at that time.
+    """
+
+    ledger: str
+    entry: int
+    head: str
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Stamp:
+        """Read it back."""
+        stamp = cls(data["ledger"], data["entry"], data["head"])
+        if not isinstance(stamp.ledger, str) or not isinstance(stamp.head, str) or type(stamp.entry) is not int:
+            raise ReleaseError("the place in the ledger makes no sense")
+        return stamp

@@ -1,0 +1,72 @@
+"""The secret key of a ledger, and what columns are known by under it: never printed, never exported.
+
+A plain hash of a table would tell whoever can guess it who is in it; under a key that stays with the custodian, it
+tells nothing. What it catches and what not: ``keys.md``.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from discreet.errors import LedgerError
+from discreet.sealed import Sealed
+
+VARIABLE = "DISCREET_LEDGER_KEY"
+"""Names the file of the key where a team shares one."""
+
+BYTES = 32
+
+
+class Marker(Sealed):
+    """Holds the key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def marks(self, raw: Mapping[str, bytes]) -> list[str]:
+        """Return the marks of columns, sorted; what they are called does not matter."""
+        return sorted({hmac.digest(self._key, value, "sha256").hex() for value in raw.values()})
+
+
+def key_of(beside: Path | None, identity: str) -> bytes:
+    """Return the key, made at its first use and readable by its owner alone."""
+    named = os.environ.get(VARIABLE)
+    path = Path(named) if named else beside or _folder() / f"{identity}.key"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make(path)
+        key = path.read_bytes()
+    except OSError:
+        raise LedgerError(f"the key file {path.name!r} of the ledger cannot be made or read") from None
+    if len(key) != BYTES:
+        raise LedgerError(
+            f"the key file {path.name!r} of the ledger is damaged: restore it, or delete it for a new key"
+        )
+    return key
+
+
+def _make(path: Path) -> None:
+    """Write a fresh key unless there is one, whole or not at all."""
+    if path.exists():
+        return
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)  # fails if another process was quicker
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _folder() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("discreet", appauthor=False)

@@ -1,0 +1,298 @@
+"""The ledger: limits of data sets, reservations, commits and refusals, each in one transaction."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from discreet.errors import BudgetError, LedgerError, RequestError, SettingError
+from discreet.ledger.entries import BEFORE_ALL, Entry, Kind, Stamp, digest
+from discreet.ledger.keys import Marker, key_of
+from discreet.ledger.prices import Limit, Price
+from discreet.ledger.queries import identity_in, last_in, of_request, standing_in, stored_in
+from discreet.ledger.records import Asked, Book, Kept, Row, Standing, Stored
+from discreet.ledger.stores import Session, Store, store_for
+from discreet.ledger.words import check_name, refusal
+
+VARIABLE = "DISCREET_LEDGER"
+"""Names the ledger where nothing else does."""
+
+
+class Ledger:
+    """Budgets that survive: what was spent on which data set, in a chain of entries that only grows.
+
+    Parameters
+    ----------
+    store
+        Where entries are kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.late: str | None = None
+        self.fresh = False
+        self._marker: Marker | None = None
+
+    @property
+    def name(self) -> str:
+        """What the ledger is called, without any password."""
+        return self._store.name
+
+    @property
+    def place(self) -> str:
+        """Where it is, without any password."""
+        return self._store.place
+
+    def begin(self) -> None:
+        """Make it if it is not there, and note in ``fresh`` that it was made now."""
+        if self._store.begin():
+            with self._store.writing() as session:
+                self._begun(session)
+
+    def identity(self) -> str:
+        """Return what tells this ledger from others."""
+        with self._store.reading() as session:
+            return identity_in(session)
+
+    def declare(
+        self, dataset: str, limit: Limit, *, owner: str | None = None, purpose: str = "", fresh: bool = False
+    ) -> Standing:
+        """Set or change a data set's limit. What was spent before counts.
+
+        Raises
+        ------
+        BudgetError
+            If more than that is spent already.
+        SettingError
+            If the currency would change, or ``fresh`` is set and there is a limit.
+        """
+        check_name(dataset, "dataset")
+        amount = str(limit.amount)  # outside of the transaction: it takes some time
+        refused = None
+        with self._store.writing() as session:
+            before = standing_in(session, dataset)
+            if fresh and before.limit is not None:
+                raise SettingError(f"{dataset!r} has a limit already; `discreet ledger limit` changes it")
+            if before.limit is not None and before.limit.currency is not limit.currency:
+                raise SettingError(
+                    f"delta: the limit of {dataset!r} is in {before.limit.currency.value}, and stays so; "
+                    f"delta {'above 0' if before.limit.delta else '0'} keeps it"
+                )
+            after = replace(before, limit=limit, owner=_owner(owner, before))
+            if limit.allows(before.spent):
+                self._append(session, "limit", dataset, None, purpose, {"amount": amount, "standing": after.to_dict()})
+            else:
+                refused = refusal(dataset, limit, before.spent)
+        if refused is not None:
+            raise BudgetError(refused)
+        return after
+
+    def standing(self, dataset: str) -> Standing:
+        """Return where a data set stands; one that is not known has spent nothing."""
+        with self._store.reading() as session:
+            return standing_in(session, dataset)
+
+    def book(self) -> Book:
+        """Return everything that is recorded, as of one moment."""
+        kept = self.kept()
+        entries = tuple(Entry.read(row.body) for row in kept.rows)
+        last = {entry.dataset: entry for entry in entries if entry.dataset}
+        return Book(entries, {name: Standing.of(last[name]) for name in sorted(last)})
+
+    def kept(self) -> Kept:
+        """Return what is kept as it stands, unread, as of one moment."""
+        with self._store.reading() as session:
+            rows = session.run(
+                "SELECT number, dataset, kind, request, body, hash FROM discreet_entries ORDER BY number"
+            )
+            releases = session.run("SELECT request, body FROM discreet_releases")
+        return Kept(tuple(Row(*row) for row in rows), {str(request): str(body) for request, body in releases})
+
+    def answered(self, dataset: str, request: str, asked: Asked) -> Stored | None:
+        """Return the release that a request got before; None if it is new.
+
+        Raises
+        ------
+        RequestError
+            If it was asked for something else.
+        BudgetError
+            If it was reserved and never committed.
+        """
+        with self._store.reading() as session:
+            return self._answered(session, dataset, request, asked)
+
+    def reserve(
+        self, dataset: str, request: str, asked: Asked, price: Price, *, purpose: str = "", marks: Sequence[str] = ()
+    ) -> None:
+        """Reserve what a whole run may cost, before anything is evaluated; or refuse, and book that.
+
+        Raises
+        ------
+        BudgetError
+            If the data set's limit does not allow it, or somebody reserved the same request.
+        """
+        refused = None
+        with self._store.writing() as session:
+            if self._answered(session, dataset, request, asked) is not None:
+                raise RequestError(f"request {request!r} was answered a moment ago; ask again to see it")
+            before = standing_in(session, dataset)
+            after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
+            facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
+            if before.limit is None or before.limit.allows(after.spent):
+                self._append(session, "reserved", dataset, request, purpose, {**facts, "standing": after.to_dict()})
+                for mark in marks:
+                    session.run(
+                        "INSERT INTO discreet_marks VALUES (?, ?) ON CONFLICT (dataset, mark) DO NOTHING",
+                        (dataset, mark),
+                    )
+            else:
+                refused = refusal(dataset, before.limit, before.spent, price, asked.epsilon, asked.delta)
+                self._append(session, "refused", dataset, request, purpose, {**facts, "standing": before.to_dict()})
+        if refused is not None:
+            raise BudgetError(refused)
+
+    def refuse(self, dataset: str, request: str, asked: Asked, price: Price, *, purpose: str = "") -> None:
+        """Book a refusal and raise it, if the limit does not allow a price; else do nothing."""
+        standing = self.standing(dataset)
+        if standing.limit is not None and not standing.limit.allows(standing.spent.plus(price)):
+            self.reserve(dataset, request, asked, price, purpose=purpose)
+
+    def spend(self, dataset: str, price: Price, *, what: Mapping[str, Any], purpose: str) -> Standing:
+        """Book what was spent by other means; it counts whether or not the limit allows it."""
+        check_name(dataset, "dataset")
+        with self._store.writing() as session:
+            before = standing_in(session, dataset)
+            after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
+            facts = {"asked": dict(what), "cost": price.to_dict(), "standing": after.to_dict()}
+            self._append(session, "spent", dataset, None, purpose, facts)
+        return after
+
+    def commit(self, dataset: str, request: str, body: str, spent: Sequence[Mapping[str, Any]]) -> Stamp:
+        """Keep a release with the entry that commits it; only what this returns may be handed out."""
+        try:
+            return self._commit(dataset, request, body, spent)
+        except LedgerError:
+            kept = self._kept(request)  # a server may have committed and gone before it said so
+            if kept is not None and kept.body == body:
+                return kept.stamp
+            raise
+
+    def _commit(self, dataset: str, request: str, body: str, spent: Sequence[Mapping[str, Any]]) -> Stamp:
+        with self._store.writing() as session:
+            before = standing_in(session, dataset)
+            reserved = of_request(session, request, "reserved")
+            if reserved is None or reserved.dataset != dataset:
+                raise LedgerError(f"request {request!r} was never reserved in this ledger; nothing is handed out")
+            facts = {"release": digest(body), "spent": [dict(s) for s in spent], "standing": before.to_dict()}
+            session.run("INSERT INTO discreet_releases VALUES (?, ?)", (request, body))
+            entry = self._append(session, "committed", dataset, request, reserved.purpose, facts)
+            return Stamp(identity_in(session), entry.number, entry.hash)
+
+    def _kept(self, request: str) -> Stored | None:
+        try:
+            with self._store.reading() as session:
+                return stored_in(session, request)
+        except LedgerError:
+            return None
+
+    def marks(self, raw: Mapping[str, bytes]) -> list[str]:
+        """Return what columns are known by, under the ledger's secret key."""
+        if self._marker is None:
+            self._marker = Marker(key_of(self._store.key_name, self.identity()))
+        return self._marker.marks(raw)
+
+    def alike(self, dataset: str, marks: Sequence[str]) -> list[str]:
+        """Return other data sets that at least half of these columns were seen in."""
+        if not marks:
+            return []
+        places = ", ".join("?" * len(marks))
+        with self._store.reading() as session:
+            found = session.run(
+                f"SELECT dataset, count(*) FROM discreet_marks WHERE dataset <> ? AND mark IN ({places}) "
+                "GROUP BY dataset ORDER BY dataset",
+                (dataset, *marks),
+            )
+        return [str(name) for name, count in found if 2 * int(count) >= len(marks)]
+
+    def _answered(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
+        reserved = of_request(session, request, "reserved")
+        if reserved is None:
+            return None
+        if reserved.dataset != dataset or reserved.facts["asked"] != asked.to_dict():
+            raise RequestError(
+                f"request {request!r} was asked before with other parameters; an id is for one question: take another"
+            )
+        stored = stored_in(session, request)
+        if stored is None:
+            raise BudgetError(
+                f"request {request!r} was reserved at {reserved.when} and has no release: it is still running, or it "
+                "was broken off, and then what it reserved stays spent. To pay again, take another id"
+            )
+        return stored
+
+    def _begun(self, session: Session) -> Entry:
+        """Return the last entry; the first one is written if there is none, also if a process died before it did."""
+        last = last_in(session)
+        if last is None:
+            last = self._append(session, "begun", "", None, "", {"ledger": str(uuid4())})
+            self.fresh = True
+        return last
+
+    def _append(
+        self, session: Session, kind: Kind, dataset: str, request: str | None, purpose: str, facts: Mapping[str, Any]
+    ) -> Entry:
+        last = last_in(session) if kind == "begun" else self._begun(session)
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        if last is not None and when < last.when:
+            self.late = (
+                f"the clock says {when}, before the ledger's last entry ({last.when}): check it; nothing is lost"
+            )
+        number, previous = (1, BEFORE_ALL) if last is None else (last.number + 1, last.hash)
+        entry = Entry(number, previous, kind, dataset, request, who(), when, purpose, facts)
+        session.run(
+            "INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?)",
+            (number, dataset, kind, request, entry.text, entry.hash),
+        )
+        return entry
+
+
+def open_ledger(url: str | os.PathLike[str] | None = None, *, begin: bool = True) -> Ledger:
+    """Open a ledger: a path, ``sqlite:///path`` or ``postgresql://host/database``.
+
+    Without a name it is the one that ``DISCREET_LEDGER`` names, else one file in the user's data folder. It is made
+    if it is not there.
+    """
+    if url is None:
+        url = os.environ.get(VARIABLE) or default_path()
+    ledger = Ledger(store_for(url))
+    if begin:
+        ledger.begin()
+    return ledger
+
+
+def default_path() -> Path:
+    """Return the place of the ledger in the user's data folder."""
+    from platformdirs import user_data_path
+
+    return user_data_path("discreet", appauthor=False) / "ledger.db"
+
+
+def who() -> str:
+    """Return the user's name, as far as the system knows it."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return "unknown"
+    return "".join(c if c.isprintable() else "?" for c in name)[:100] or "unknown"
+
+
+def _owner(owner: str | None, before: Standing) -> str:
+    if owner is not None:
+        return check_name(owner, "owner")
+    return before.owner or who()

@@ -1,0 +1,133 @@
+"""A ledger on a PostgreSQL server, for teams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import LedgerError, SettingError
+from discreet.ledger.stores import CREATE, KEPT, NOT_YET, TABLES, WAIT, Session, check_version
+
+if TYPE_CHECKING:
+    import psycopg
+
+CONNECT = 15
+"""Seconds to wait for the server."""
+
+_ONLY_GROWS = (
+    "CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'the ledger only grows'; END $$"
+)
+
+
+class _Transaction:
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        cursor = self._connection.execute(sql.replace("?", "%s").encode(), list(values))
+        return cursor.fetchall() if cursor.description else []
+
+
+class PostgreSQL:
+    """A ledger in a database that several people share.
+
+    Whoever writes holds the table of entries until the transaction ends; others wait in line. Commits wait for the
+    server's disk whatever its settings are.
+    """
+
+    key_name = None
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise SettingError("ledger: PostgreSQL takes `pip install discreet[postgresql]`") from None
+        self._driver = psycopg
+        try:
+            known = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error:
+            raise SettingError("ledger: not a PostgreSQL URL; expected postgresql://user@host/database") from None
+        self._url = psycopg.conninfo.make_conninfo(
+            url, connect_timeout=known.get("connect_timeout", CONNECT), application_name="discreet"
+        )
+        self.name = f"the ledger in database {known.get('dbname', 'postgres')!r}"
+        self.place = f"database {known.get('dbname', 'postgres')!r} on {known.get('host', 'this machine')}"
+
+    def begin(self) -> bool:
+        """Make the tables if there are none; whether they were made now."""
+        with self._connected() as connection:
+            session = _Transaction(connection)
+            if self._there(session):
+                self._check(session)
+                return False
+            session.run("SELECT pg_advisory_xact_lock(hashtext('discreet ledger'))")
+            if self._there(session):
+                self._check(session)
+                return False
+            for sql in CREATE:
+                session.run(sql.format(big="BIGINT"))
+            session.run(_ONLY_GROWS)
+            for table in KEPT:
+                session.run(
+                    f"CREATE TRIGGER {table}_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+                    "EXECUTE FUNCTION discreet_only_grows()"
+                )
+        return True
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Return a context of one transaction, while which nobody else writes."""
+        with self._connected() as connection:
+            session = _Transaction(connection)
+            if not self._there(session):
+                raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
+            session.run("LOCK TABLE discreet_entries IN EXCLUSIVE MODE")
+            self._check(session)
+            yield session
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Return a context in which everything is seen as of one moment."""
+        with self._connected() as connection:
+            session = _Transaction(connection)
+            session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            if not self._there(session):
+                raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
+            self._check(session)
+            yield session
+
+    def _there(self, session: Session) -> bool:
+        return session.run("SELECT to_regclass('discreet_ledger') IS NOT NULL")[0][0] is True
+
+    def _check(self, session: Session) -> None:
+        check_version(session.run("SELECT version FROM discreet_ledger"), self.name)
+        wanted = ", ".join(f"to_regclass('{table}') IS NOT NULL" for table in TABLES)
+        if not all(session.run(f"SELECT {wanted}")[0]):
+            raise LedgerError(f"{self.name} is damaged: a table is missing; restore a backup")
+
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
+        """One connection, one transaction: committed at the end, undone if anything fails."""
+        driver = self._driver
+        try:
+            with driver.connect(self._url) as connection:
+                connection.execute("SET LOCAL synchronous_commit = on")
+                connection.execute(f"SET LOCAL lock_timeout = '{WAIT}s'".encode())
+                yield connection
+        except driver.errors.LockNotAvailable:
+            failed = f"was written by others for {WAIT} seconds: try again"
+        except (driver.errors.InsufficientPrivilege, driver.errors.ReadOnlySqlTransaction):
+            failed = "may not be read or written by this user"
+        except (driver.errors.DiskFull, driver.errors.OutOfMemory):
+            failed = "cannot be written, the server's disk or memory is full"
+        except (driver.errors.RaiseException, driver.errors.IntegrityError):
+            failed = "refuses to be changed, since it only grows"
+        except driver.OperationalError:
+            failed = "cannot be reached, or refused the name or password (PGPASSWORD or ~/.pgpass hold it)"
+        except driver.Error as error:
+            failed = f"cannot be used ({type(error).__name__})"
+        else:
+            return
+        raise LedgerError(f"{self.name} {failed}")

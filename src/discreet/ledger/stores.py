@@ -1,0 +1,256 @@
+"""Where entries are kept: one transaction at a time, durable when it ends. SQLite here; PostgreSQL beside."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from discreet.errors import LedgerError, SettingError
+
+SCHEMA = 1
+WAIT = 60
+"""Seconds to wait for others who write."""
+
+TABLES = ("discreet_ledger", "discreet_entries", "discreet_releases", "discreet_marks")
+KEPT = ("discreet_ledger", "discreet_entries", "discreet_releases")
+"""Tables in which nothing is ever changed or deleted."""
+
+NOT_YET = "there is no ledger at {}; `discreet ledger init` begins one"
+
+CREATE = (
+    "CREATE TABLE discreet_ledger (version INTEGER NOT NULL)",
+    "CREATE TABLE discreet_entries (number {big} PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, request TEXT, "
+    "body TEXT NOT NULL, hash TEXT NOT NULL)",
+    "CREATE INDEX discreet_by_dataset ON discreet_entries (dataset, number)",
+    "CREATE UNIQUE INDEX discreet_one_reservation ON discreet_entries (request) WHERE kind = 'reserved'",
+    "CREATE UNIQUE INDEX discreet_one_commit ON discreet_entries (request) WHERE kind = 'committed'",
+    "CREATE TABLE discreet_releases (request TEXT PRIMARY KEY, body TEXT NOT NULL)",
+    "CREATE TABLE discreet_marks (dataset TEXT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (dataset, mark))",
+    f"INSERT INTO discreet_ledger VALUES ({SCHEMA})",
+)
+
+
+class Session(Protocol):
+    """One transaction."""
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement with `?` for each value, and return the rows it gives."""
+
+
+class Store(Protocol):
+    """A place where entries are kept."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, without any password."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, without any password."""
+
+    @property
+    def key_name(self) -> Path | None:
+        """Where the key of marks lies beside it; None if that is in the user's folder."""
+
+    def begin(self) -> bool:
+        """Make the tables if there are none; whether they were made now."""
+
+    def writing(self) -> Any:
+        """Return a context of one transaction, while which nobody else writes."""
+
+    def reading(self) -> Any:
+        """Return a context in which everything is seen as of one moment."""
+
+
+def check_version(found: list[tuple[Any, ...]], name: str) -> None:
+    """Refuse tables that this version does not know."""
+    if len(found) != 1 or not isinstance(found[0][0], int):
+        raise LedgerError(f"{name} is damaged: it does not say in what form it is; restore a backup")
+    if found[0][0] > SCHEMA:
+        raise LedgerError(
+            f"{name} was written by a newer version of discreet (schema {found[0][0]}, this one knows {SCHEMA}): "
+            "upgrade discreet; nothing was changed"
+        )
+
+
+class _Transaction:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values).fetchall()
+
+
+class SQLite:
+    """A ledger in one file.
+
+    Every transaction opens the file anew, and is synced to the disk before it ends (``synchronous = EXTRA``): what
+    was reserved stays so after a power loss. If a process dies in the middle, the next one rolls back what it left.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.name = f"the ledger {path.name!r}"
+        self.place = str(path)
+
+    @property
+    def key_name(self) -> Path:
+        """Where the key of marks lies."""
+        return self._path.with_name(self._path.name + ".key")
+
+    def begin(self) -> bool:
+        """Make the file and its tables if there are none; whether they were made now."""
+        if self._path.is_dir() or (self._path.exists() and not self._path.is_file()):
+            raise LedgerError(f"{self.name} is not a file")
+        if self._path.exists() and self._path.stat().st_size:
+            with self.reading():
+                return False
+        with told(self.name, "nothing was changed"):
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError:
+                raise LedgerError(f"the folder of {self.name} cannot be made; name another place") from None
+            with closing(self._open("rwc")) as connection, _immediate(connection):
+                tables = self._tables(connection)
+                if tables:
+                    self._check(connection, tables)
+                    return False
+                for sql in CREATE:
+                    connection.execute(sql.format(big="INTEGER"))
+                for table in KEPT:
+                    for change in ("UPDATE", "DELETE"):
+                        connection.execute(
+                            f"CREATE TRIGGER {table}_no_{change.lower()} BEFORE {change} ON {table} "
+                            "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END"
+                        )
+        return True
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Return a context of one transaction, while which nobody else writes."""
+        self._exists()
+        with (
+            told(self.name, "nothing was written"),
+            closing(self._open("rw")) as connection,
+            _immediate(connection),
+        ):
+            self._check(connection, self._tables(connection))
+            yield _Transaction(connection)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Return a context in which everything is seen as of one moment; a file that cannot be written will do."""
+        self._exists()
+        with told(self.name, "nothing was changed"):
+            connection = self._readable()
+            try:
+                connection.execute("BEGIN")
+                self._check(connection, self._tables(connection))
+                yield _Transaction(connection)
+            finally:
+                connection.close()
+
+    def _readable(self) -> sqlite3.Connection:
+        """Open for reading; if a process died while writing, let SQLite roll that back first."""
+        for mode in ("ro", "rw"):
+            connection = self._open(mode)
+            try:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+            except sqlite3.OperationalError:
+                connection.close()
+                if mode == "rw":
+                    raise
+            else:
+                return connection
+        raise AssertionError  # never reached
+
+    def _open(self, mode: str) -> sqlite3.Connection:
+        url = f"file:{quote(str(self._path.absolute()))}?mode={mode}"
+        connection = sqlite3.connect(url, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _exists(self) -> None:
+        if not self._path.exists():
+            raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
+
+    def _tables(self, connection: sqlite3.Connection) -> set[str]:
+        return {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def _check(self, connection: sqlite3.Connection, tables: set[str]) -> None:
+        if not tables:
+            raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
+        if "discreet_ledger" not in tables:
+            raise LedgerError(f"{self.name} is a database of something else; name another file")
+        check_version(connection.execute("SELECT version FROM discreet_ledger").fetchall(), self.name)
+        if not tables.issuperset(TABLES):
+            raise LedgerError(f"{self.name} is damaged: a table is missing; restore a backup")
+
+
+@contextmanager
+def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
+    """Write alone, and undo everything if something fails."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def told(name: str, so: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LedgerError(f"{name} {_reason(error)}; {so}") from None
+
+
+def _reason(error: sqlite3.Error) -> str:
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    reasons = {
+        sqlite3.SQLITE_BUSY: f"was written by others for {WAIT} seconds: try again",
+        sqlite3.SQLITE_LOCKED: "is locked by others: try again",
+        sqlite3.SQLITE_FULL: "cannot be written, the disk is full: make room and try again",
+        sqlite3.SQLITE_READONLY: "cannot be written, the file or its folder is read-only",
+        sqlite3.SQLITE_PERM: "cannot be opened: permission denied",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened: no such folder, or permission denied",
+        sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error, or is full",
+        sqlite3.SQLITE_CORRUPT: "is damaged: restore a backup, then check it with `discreet ledger verify`",
+        sqlite3.SQLITE_NOTADB: "is not a ledger: the file is something else, or damaged",
+        sqlite3.SQLITE_CONSTRAINT: "refuses to be changed, since it only grows",
+    }
+    return reasons.get(code, f"cannot be used ({type(error).__name__})")
+
+
+def store_for(url: str | os.PathLike[str]) -> Store:
+    """Return the place that a URL or a path names: ``sqlite:///path``, a path, or ``postgresql://...``."""
+    text = os.fspath(url)
+    if not text or "\0" in text:
+        raise SettingError("ledger: name a file, sqlite:///path or postgresql://host/database")
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return SQLite(Path(text).expanduser())
+    if scheme == "sqlite":
+        if not rest.startswith("/") or len(rest) < 2:
+            raise SettingError("ledger: sqlite:///path with three slashes, and a fourth if the path is absolute")
+        return SQLite(Path(rest[1:]).expanduser())
+    if scheme in ("postgresql", "postgres"):
+        from discreet.ledger.postgres import PostgreSQL
+
+        return PostgreSQL(text)
+    raise SettingError("ledger: expected a file, sqlite:///path or postgresql://host/database")

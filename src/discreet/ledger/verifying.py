@@ -1,0 +1,187 @@
+"""Whether a ledger is what it was: every entry is checked against its hash, the one before, and what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from discreet.errors import DiscreetError, ReleaseError
+from discreet.ledger.entries import BEFORE_ALL, Entry, Stamp, digest
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.prices import NOTHING, Price
+from discreet.ledger.records import Row, Standing
+
+MOST = 20
+"""Problems that are told; what follows them mostly comes of them."""
+
+MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A release that was handed out, and what it says of its place in a ledger."""
+
+    name: str
+    stamp: Stamp | None
+    body: str
+
+
+@dataclass
+class Verdict:
+    """What was found: problems, and notes on what is odd but no problem."""
+
+    ledger: str = ""
+    entries: int = 0
+    head: str = BEFORE_ALL
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    confirmed: list[str] = field(default_factory=list)
+
+    def wrong(self, words: str) -> None:
+        """Note a problem."""
+        if len(self.problems) < MOST:
+            self.problems.append(words)
+
+
+def anchor_of(path: str) -> Anchor:
+    """Read what a release file says of its place in a ledger."""
+    try:
+        if Path(path).stat().st_size > MOST_BYTES:
+            raise ReleaseError(f"the release file {Path(path).name!r} is too large")
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        stamp = data["privacy"].get("ledger")
+        data["privacy"]["ledger"] = None
+        found = None if stamp is None else Stamp.from_dict(stamp)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ReleaseError(f"{Path(path).name!r} cannot be read as a release") from None
+    return Anchor(Path(path).name, found, json.dumps(data, ensure_ascii=False))
+
+
+def verified(ledger: Ledger, anchors: Sequence[Anchor] = ()) -> Verdict:
+    """Check all that is kept, and that releases stand where they say."""
+    kept = ledger.kept()
+    verdict = Verdict(entries=len(kept.rows))
+    chain = _Chain(verdict, kept.releases)
+    for row in kept.rows:
+        chain.follow(row)
+    chain.finish()
+    for anchor in anchors:
+        _check_anchor(anchor, chain, verdict)
+    return verdict
+
+
+class _Chain:
+    """Follows the entries one by one."""
+
+    def __init__(self, verdict: Verdict, releases: Mapping[str, str]) -> None:
+        self.verdict = verdict
+        self.entries: dict[int, Entry] = {}
+        self._releases = releases
+        self._standings: dict[str, Standing] = {}
+        self._reserved: dict[str, str] = {}
+        self._committed: set[str] = set()
+        self._last: Entry | None = None
+        self._number = 0
+
+    def follow(self, row: Row) -> None:
+        """Check the next entry."""
+        wrong = self.verdict.wrong
+        if row.number != self._number + 1:
+            wrong(
+                f"entries {self._number + 1} to {row.number - 1} are missing" if row.number > self._number else "order"
+            )
+        self._number = row.number
+        try:
+            entry = Entry.read(row.body)
+        except DiscreetError:
+            wrong(f"entry {row.number} cannot be read")
+            self._last = None
+            return
+        if entry.text != row.body or entry.hash != row.hash:
+            wrong(f"entry {row.number} was changed: it does not have the hash it had")
+        if (entry.number, entry.dataset, entry.kind, entry.request) != row[:4]:
+            wrong(f"entry {row.number} was changed: what it is filed under is not what it says")
+        before = self._last
+        if row.number == 1 and (entry.previous != BEFORE_ALL or entry.kind != "begun"):
+            wrong("the first entry is not how a ledger begins")
+        if before is not None and entry.previous != before.hash:
+            wrong(f"entry {row.number} does not follow entry {before.number}: one of them was changed or put in")
+        if before is not None and entry.when < before.when:
+            self.verdict.notes.append(f"the clock went back between entries {before.number} and {entry.number}")
+        self._last = self.entries[row.number] = entry
+        self.verdict.head = row.hash
+        if entry.kind == "begun":
+            self.verdict.ledger = str(entry.facts.get("ledger"))
+        else:
+            self._add_up(entry)
+
+    def _add_up(self, entry: Entry) -> None:
+        """Check an entry's sums, and that a release has its reservation."""
+        wrong, number = self.verdict.wrong, entry.number
+        before = self._standings.get(entry.dataset, Standing(entry.dataset, "", None, NOTHING, 0))
+        try:
+            after = Standing.of(entry)
+            cost = Price.from_dict(entry.facts["cost"]) if entry.kind in ("reserved", "spent") else NOTHING
+        except (DiscreetError, KeyError, TypeError, ValueError):
+            wrong(f"entry {number} cannot be read")
+            return
+        self._standings[entry.dataset] = after
+        counts = entry.kind in ("reserved", "spent")
+        expected = replace(before, spent=before.spent.plus(cost), runs=before.runs + counts, owner=after.owner)
+        if entry.kind == "limit":
+            expected = replace(expected, limit=after.limit)
+        if after != expected:
+            wrong(f"entry {number} does not add up: what it says is spent is not the sum of what was reserved")
+        if counts and after.limit is not None and not after.limit.allows(after.spent):
+            words = f"entry {number} passes the limit of {entry.dataset!r}"
+            self.verdict.notes.append(f"{words}: booked from other means") if entry.kind == "spent" else wrong(words)
+        self._requests(entry)
+
+    def _requests(self, entry: Entry) -> None:
+        wrong, number, request = self.verdict.wrong, entry.number, entry.request or ""
+        if entry.kind == "reserved":
+            if request in self._reserved:
+                wrong(f"entry {number} reserves a request for the second time")
+            self._reserved[request] = entry.dataset
+        elif entry.kind == "committed":
+            if request in self._committed or self._reserved.get(request) != entry.dataset:
+                wrong(f"entry {number} commits what was not reserved, or was committed before")
+            self._committed.add(request)
+            body = self._releases.get(request)
+            if body is None or digest(body) != entry.facts.get("release"):
+                wrong(f"the release of entry {number} is missing or was changed")
+
+    def finish(self) -> None:
+        """Check what is left when all entries were followed."""
+        if not self.entries and not self.verdict.problems:
+            self.verdict.wrong("the ledger holds no entries")
+        for _ in self._releases.keys() - self._committed:
+            self.verdict.wrong("a release is kept that no entry commits")
+        if open_ := len(self._reserved.keys() - self._committed):
+            self.verdict.notes.append(
+                f"{open_} reserved and not committed: still running or broken off; what they reserved stays spent"
+            )
+
+
+def _check_anchor(anchor: Anchor, chain: _Chain, verdict: Verdict) -> None:
+    stamp, name = anchor.stamp, anchor.name
+    if stamp is None:
+        verdict.wrong(f"{name!r} has no place in a ledger: it was made without one")
+    elif stamp.ledger != verdict.ledger:
+        verdict.wrong(f"{name!r} was committed to another ledger: this one was put in its place, or is the wrong one")
+    elif stamp.entry > verdict.entries and stamp.entry not in chain.entries:
+        verdict.wrong(
+            f"{name!r} was committed as entry {stamp.entry}, and the ledger ends at entry {verdict.entries}: its tail "
+            "was cut off, or an older copy was put in its place"
+        )
+    elif stamp.entry not in chain.entries or chain.entries[stamp.entry].hash != stamp.head:
+        verdict.wrong(f"{name!r} was committed as entry {stamp.entry}, and that entry is another one now")
+    elif chain.entries[stamp.entry].facts.get("release") == digest(anchor.body):
+        verdict.confirmed.append(f"{name!r} is the release of entry {stamp.entry}")
+    else:
+        verdict.confirmed.append(f"{name!r} stands at entry {stamp.entry}")
+        verdict.notes.append(
+            f"{name!r} does not read as it was committed: it was searched again, written in part, or edited"
+        )

@@ -1,0 +1,78 @@
+"""How a run is recorded: reserved before anything is evaluated, committed before anything is handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol, Self, TypeVar
+
+from discreet.discovery import Privacy
+from discreet.ledger.accounts import Account, Run
+from discreet.ledger.entries import Stamp, canonical, digest
+from discreet.ledger.records import Asked
+from discreet.privacy.accounting import Currency
+from discreet.privacy.budget import Budget
+from discreet.search.pc import Progress
+
+
+class Handed(Protocol):
+    """What is handed out: it carries a privacy statement, and is written as JSON."""
+
+    @property
+    def privacy(self) -> Privacy:
+        """The privacy statement."""
+
+    def to_json(self) -> str:
+        """Return all of it."""
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read it back."""
+
+
+H = TypeVar("H", bound=Handed)
+Reserve = Callable[[Budget], None]
+Make = Callable[[Currency | None, Reserve | None], Budget]
+
+
+class Recorder:
+    """The record of one run; without an account there is none."""
+
+    def __init__(self, account: Account | None, asked: Callable[[], Asked]) -> None:
+        self._run: Run | None = None if account is None else account.start(asked())
+        self._budget: Budget | None = None
+
+    def stored(self, kind: type[H], progress: Progress | None) -> H | None:
+        """Return the release that the same request got before."""
+        if self._run is None or self._run.stored is None:
+            return None
+        stored = self._run.stored
+        if progress is not None:
+            progress(f"this request was answered at {stored.when}: its release is shown again, and nothing is spent")
+        return stamped(kind.from_json(stored.body), stored.stamp)
+
+    def budget(self, make: Make) -> Budget:
+        """Return the run's budget; its first charge reserves all of it."""
+        self._budget = make(None, None) if self._run is None else self._run.budget(make)
+        return self._budget
+
+    @property
+    def seen(self) -> Callable[[Mapping[str, bytes]], None] | None:
+        """What wants to know which rows these are."""
+        return None if self._run is None else self._run.seen
+
+    def finished(self, found: H) -> H:
+        """Commit a release, and return it with its place in the ledger."""
+        if self._run is None or self._budget is None:
+            return found
+        return stamped(found, self._run.commit(found.to_json(), self._budget))
+
+
+def stamped(found: H, stamp: Stamp) -> H:
+    """Return a release with its place in the ledger."""
+    return replace(found, privacy=replace(found.privacy, ledger=stamp))  # type: ignore[type-var]
+
+
+def asked(command: str, method: str, epsilon: float, delta: float, parameters: Mapping[str, Any]) -> Asked:
+    """Return what a run asks for, with a hash of all that decides it."""
+    return Asked(command, method, float(epsilon), float(delta), digest(canonical(dict(parameters))))
