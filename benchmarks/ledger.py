@@ -34,6 +34,10 @@ def main() -> bool:
 
         with postgresql() if given.postgresql else sqlite() as fresh, folder() as path:
             return kill_all(fresh(), path, given.number)
+    if given.part == "writers":
+        from ledger_writers import write_and_print
+
+        return write_and_print(given.most, given.reservations)
     return False
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from threading import Timer
 from typing import Any, NamedTuple
@@ -191,6 +191,7 @@ class Kills:
         self.again: dict[str, int] = {}
         self._running: dict[int, Run] = {}
         self._waiting: list[Run] = []
+        self._missed: list[str] = []
         open_ledger(url).declare(DATASET, LIMIT)
         start = time.monotonic()
         status = os.waitpid(self._run("request-first", "").start(), 0)[1]
@@ -200,8 +201,8 @@ class Kills:
 
     def all(self) -> None:
         """Go on until so many were killed."""
-        names = [*POINTS, "at random", "at random"]
-        runs = (self._run(f"request-{i:04}", names[i % len(names)]) for i in count())
+        points = cycle([*POINTS, "at random", "at random"])
+        runs = (self._run(f"request-{i:04}", self._missed.pop() if self._missed else next(points)) for i in count())
         while len(self.points) < self.number or self._running or self._waiting:
             fresh = sum(not run.again for run in self._running.values())
             while len(self._running) < AT_ONCE and (self._waiting or len(self.points) + fresh < self.number):
@@ -213,7 +214,7 @@ class Kills:
                 self._look(pid, run)
 
     def _run(self, request: str, point: str, *, again: bool = False) -> Run:
-        ends = random.uniform(0, 1.5 * self._takes) if point == "at random" else LONGEST  # noqa: S311
+        ends = random.uniform(0, 1.2 * self._takes) if point == "at random" else LONGEST  # noqa: S311
         out = self.folder / f"{request}{'.again' if again else ''}.json"
         return Run(self.url, request, point, out, ends, again)
 
@@ -232,6 +233,9 @@ class Kills:
             self._killed(run)
         elif run.point not in EITHER or status:
             self.problems.append(f"{run.request} was to be killed {run.point}, and ended by itself")
+        else:
+            self._takes = time.monotonic() - run.started
+            self._missed.append(run.point)
 
     def _killed(self, run: Run) -> None:
         self.points[run.request] = run.point
