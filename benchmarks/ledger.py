@@ -2,7 +2,7 @@
 
 python benchmarks/ledger.py kills [1000] [--postgresql]
 python benchmarks/ledger.py writers [32] [--reservations 640]
-python benchmarks/ledger.py faults
+python benchmarks/ledger.py faults [--flips 2000]
 """
 
 from __future__ import annotations
@@ -24,21 +24,28 @@ def main() -> bool:
     writers = parts.add_parser("writers")
     writers.add_argument("most", type=int, nargs="?", default=32)
     writers.add_argument("--reservations", type=int, default=640)
-    parts.add_parser("faults")
+    parts.add_parser("faults").add_argument("--flips", type=int, default=2000)
+    parts.add_parser("full", help="used by faults, on a small disk").add_argument("disk")
     given = parser.parse_args()
 
-    from ledger_places import folder, postgresql, sqlite
+    from ledgers.places import folder, postgresql, sqlite
 
     if given.part == "kills":
-        from ledger_kills import kill_all
+        from ledgers.kills import kill_all
 
         with postgresql() if given.postgresql else sqlite() as fresh, folder() as path:
             return kill_all(fresh(), path, given.number)
     if given.part == "writers":
-        from ledger_writers import write_and_print
+        from ledgers.writers import write_and_print
 
         return write_and_print(given.most, given.reservations)
-    return False
+    if given.part == "full":
+        from ledgers.disks import full
+
+        return full(given.disk)
+    from ledgers.faults import fault_all
+
+    return fault_all(given.flips)
 
 
 if __name__ == "__main__":

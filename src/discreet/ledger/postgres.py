@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 CONNECT = 15
 """Seconds to wait for the server."""
 
+_LATEST = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+"""After waiting for others, see what they wrote, whatever the server's settings are."""
+
 _ONLY_GROWS = (
     "CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
     "$$ BEGIN RAISE EXCEPTION 'the ledger only grows'; END $$"
@@ -67,12 +70,11 @@ class PostgreSQL:
         """Make the tables if there are none; whether they were made now."""
         with self._connected() as connection:
             session = _Transaction(connection)
+            session.run(_LATEST)
             if self._there(session):
-                self._check(session)
                 return False
             session.run("SELECT pg_advisory_xact_lock(hashtext('discreet ledger'))")
             if self._there(session):
-                self._check(session)
                 return False
             for sql in CREATE:
                 session.run(sql.format(big="BIGINT"))
@@ -89,10 +91,10 @@ class PostgreSQL:
         """Return a context of one transaction, while which nobody else writes."""
         with self._connected() as connection:
             session = _Transaction(connection)
-            if not self._there(session):
-                raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
+            session.run(_LATEST)
+            self._exists(session)
             session.run("LOCK TABLE discreet_entries IN EXCLUSIVE MODE")
-            self._check(session)
+            self._exists(session)  # as it is now that nobody else writes
             yield session
 
     @contextmanager
@@ -101,19 +103,22 @@ class PostgreSQL:
         with self._connected() as connection:
             session = _Transaction(connection)
             session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            if not self._there(session):
-                raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
-            self._check(session)
+            self._exists(session)
             yield session
 
-    def _there(self, session: Session) -> bool:
-        return session.run("SELECT to_regclass('discreet_ledger') IS NOT NULL")[0][0] is True
+    def _exists(self, session: Session) -> None:
+        if not self._there(session):
+            raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
 
-    def _check(self, session: Session) -> None:
-        check_version(session.run("SELECT version FROM discreet_ledger"), self.name)
+    def _there(self, session: Session) -> bool:
+        """Whether there is a ledger; one that this version does not know, or that is damaged, is refused."""
         wanted = ", ".join(f"to_regclass('{table}') IS NOT NULL" for table in TABLES)
-        if not all(session.run(f"SELECT {wanted}")[0]):
+        there = session.run(f"SELECT {wanted}")[0]
+        if there[0]:
+            check_version(session.run("SELECT version FROM discreet_ledger"), self.name)
+        if any(there) and not all(there):
             raise LedgerError(f"{self.name} is damaged: a table is missing; restore a backup")
+        return all(there)
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[Any]]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from discreet.errors import LedgerError, SettingError
-from discreet.ledger.turns import Turn
+from discreet.ledger.turns import Turn, line_at
 
 SCHEMA = 1
 WAIT = 60
@@ -142,6 +142,10 @@ class SQLite:
         if self._path.exists() and self._path.stat().st_size:
             with self.reading():
                 return False
+        if self._path.exists() and (self.key_name.exists() or line_at(self._path).exists()):
+            raise LedgerError(
+                f"{self.name} is empty, and was not before: restore a backup, or delete it to begin another one"
+            )
         with told(self.name, "nothing was changed"):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -228,9 +232,10 @@ class SQLite:
     def _check(self, connection: sqlite3.Connection, tables: set[str]) -> None:
         if not tables:
             raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
-        if "discreet_ledger" not in tables:
+        if tables.isdisjoint(TABLES):
             raise LedgerError(f"{self.name} is a database of something else; name another file")
-        check_version(connection.execute("SELECT version FROM discreet_ledger").fetchall(), self.name)
+        if "discreet_ledger" in tables:
+            check_version(connection.execute("SELECT version FROM discreet_ledger").fetchall(), self.name)
         if not tables.issuperset(TABLES):
             raise LedgerError(f"{self.name} is damaged: a table is missing; restore a backup")
 

@@ -96,9 +96,14 @@ class Turn:
             self._handle = None
 
 
+def line_at(beside: Path) -> Path:
+    """Return the file at which the line for another one is."""
+    return beside.with_name(beside.name + ".lock")
+
+
 def _opened(beside: Path) -> int:
     """Open the file of the line, made at its first use for whoever may read what they stand in line for."""
-    path = beside.with_name(beside.name + ".lock")
+    path = line_at(beside)
     with suppress(FileNotFoundError):
         return os.open(path, os.O_RDONLY)
     mode = beside.stat().st_mode & 0o666

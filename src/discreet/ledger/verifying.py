@@ -90,11 +90,7 @@ class _Chain:
     def follow(self, row: Row) -> None:
         """Check the next entry."""
         wrong = self.verdict.wrong
-        if row.number != self._number + 1:
-            wrong(
-                f"entries {self._number + 1} to {row.number - 1} are missing" if row.number > self._number else "order"
-            )
-        self._number = row.number
+        self._count(row.number)
         try:
             entry = Entry.read(row.body)
         except DiscreetError:
@@ -118,6 +114,16 @@ class _Chain:
             self.verdict.ledger = str(entry.facts.get("ledger"))
         else:
             self._add_up(entry)
+
+    def _count(self, number: int) -> None:
+        """Check that no number is left out."""
+        expected, self._number = self._number + 1, number
+        if number == expected + 1:
+            self.verdict.wrong(f"entry {expected} is missing")
+        elif number > expected:
+            self.verdict.wrong(f"entries {expected} to {number - 1} are missing")
+        elif number < expected:
+            self.verdict.wrong(f"entry {number} stands where it does not belong")
 
     def _add_up(self, entry: Entry) -> None:
         """Check an entry's sums, and that a release has its reservation."""

@@ -10,12 +10,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger_places import ASKED, DATASET, Fresh, folder, postgresql, sqlite
-
 from discreet.errors import BudgetError
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.verifying import verified
+from ledgers.places import ASKED, DATASET, Fresh, folder, postgresql, sqlite
 
 LIMIT = Limit(5.0, 1e-6)
 STORES = {"SQLite": sqlite, "PostgreSQL": postgresql}

@@ -1,0 +1,1 @@
+"""What `ledger.py` tries: kills, writers and faults."""
