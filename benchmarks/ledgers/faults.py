@@ -23,7 +23,7 @@ from discreet.ledger.verifying import verified
 from ledgers.cases import PRICE, Case, ViolationError, case, refused, release, sure, whole
 from ledgers.damage import DAMAGES, flipped
 from ledgers.disks import disk_full, read_only, read_only_folder, unreadable
-from ledgers.places import ASKED, Fresh, folder, postgresql, sqlite
+from ledgers.places import ASKED, PLACES, Fresh, folder
 from ledgers.tampering import TAMPERINGS
 
 Fault = Callable[[Case, Fresh], str]
@@ -175,12 +175,14 @@ def _damaged(damage: Callable[[Case, int], str], flips: int, its: Case, fresh: F
     return damage(its, flips if damage is flipped else min(flips, 100))
 
 
-def fault_all(flips: int) -> bool:
+def fault_all(places: list[str], flips: int) -> bool:
     """Try every fault, print what the user is told, and return whether all is well."""
     damages: dict[str, Fault] = {name: partial(_damaged, damage, flips) for name, damage in DAMAGES.items()}
     problems = 0
-    for title, place, faults in (("SQLite", sqlite, {**SQLITE, **damages}), ("PostgreSQL", postgresql, POSTGRESQL)):
-        print(f"{title}")
+    for where in places:
+        store, place = PLACES[where]
+        faults = {**SQLITE, **damages} if where == "sqlite" else POSTGRESQL
+        print(store)
         with place() as fresh, folder() as path, _quiet():
             for i, (name, fault) in enumerate(faults.items()):
                 try:

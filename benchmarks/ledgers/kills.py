@@ -28,7 +28,7 @@ from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.networks import network
 from discreet.room import Room
 from ledgers.outcomes import EITHER, LIMIT, POINTS, RAN, REFUSED, SHOWN, Outcome, checked, table
-from ledgers.places import DATASET
+from ledgers.places import DATASET, PLACES, folder
 
 ROWS, EPSILON = 300, 1.0
 AT_ONCE = 2
@@ -221,18 +221,24 @@ class Kills:
             self.outcome.problems.append(f"{request}, asked again after a kill {at}: {code}, {found}")
 
 
-def kill_all(url: str, folder: Path, number: int) -> bool:
+def kill_all(where: str, number: int) -> bool:
     """Kill so many runs, print what became of them, and return whether all is well."""
+    store, place = PLACES[where]
+    print(store)
+    with place() as fresh, folder() as path:
+        return _kill_and_check(Kills(fresh(), path, number))
+
+
+def _kill_and_check(kills: Kills) -> bool:
     start = time.monotonic()
-    kills = Kills(url, folder, number)
     kills.all()
     outcome = kills.outcome
     lines = list(table(outcome))
     problems = [line for line in lines if line.startswith("!")] + list(checked(outcome))
     print("\n".join(line for line in lines if not line.startswith("!")))
-    standing = open_ledger(url).standing(DATASET)
+    standing = open_ledger(kills.url).standing(DATASET)
     print(f"{len(outcome.again)} were asked again; {LIMIT.share(standing.spent):.1%} of the limit is spent")
     print(f"{len(outcome.points)} kills in {time.monotonic() - start:.0f} s: {len(problems)} violations")
     for problem in problems:
         print(f"VIOLATED: {problem}")
-    return not problems and len(outcome.points) >= number
+    return not problems and len(outcome.points) >= kills.number

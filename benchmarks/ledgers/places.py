@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -62,3 +62,9 @@ def postgresql() -> Iterator[Fresh]:
             yield fresh
         finally:
             server.cleanup()
+
+
+PLACES: dict[str, tuple[str, Callable[[], AbstractContextManager[Fresh]]]] = {
+    "sqlite": ("SQLite", sqlite),
+    "postgresql": ("PostgreSQL", postgresql),
+}

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 from discreet.errors import BudgetError
+from discreet.ledger import turns
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import Limit, Price
+from discreet.ledger.stores import SQLite
 from discreet.ledger.verifying import verified
-from ledgers.places import ASKED, DATASET, Fresh, folder, postgresql, sqlite
+from ledgers.places import ASKED, DATASET, PLACES, Fresh, folder
+from ledgers.places import sqlite as sqlite_place
 
 LIMIT = Limit(5.0, 1e-6)
-STORES = {"SQLite": sqlite, "PostgreSQL": postgresql}
+JOURNALS = ("DELETE", "TRUNCATE", "PERSIST", "WAL")
 
 
 class Measured(NamedTuple):
@@ -93,22 +97,43 @@ def measure(fresh: Fresh, store: str, processes: int, reservations: int) -> list
     took = sorted(1000 * seconds for seconds in measured.granted.values())
     each = [took[len(took) * share // 100] for share in (50, 99)] + took[-1:]
     print(
-        f"{store:10} {processes:10} {len(took):13} {len(took) / measured.seconds:9.0f} "
+        f"{store:12} {processes:10} {len(took):13} {len(took) / measured.seconds:9.0f} "
         + " ".join(f"{ms:8.1f}" for ms in each),
         flush=True,
     )
     return [f"{store}, {processes} processes: {words}" for words in checked(url, measured, reservations, price)]
 
 
-def write_and_print(most: int, reservations: int) -> bool:
-    """Measure both stores with more and more processes, and return whether all is well."""
+def in_each_journal(most: int, reservations: int) -> list[str]:
+    """Measure SQLite's ways to keep a journal, all durable; and without the line in which writers stand."""
+    opened, problems = SQLite._open, []
+    for journal in JOURNALS:
+
+        def changed(self: SQLite, mode: str, journal: str = journal) -> sqlite3.Connection:
+            connection = opened(self, mode)
+            if mode != "ro":
+                connection.execute(f"PRAGMA journal_mode = {journal}")
+            return connection
+
+        with sqlite_place() as fresh, patch.object(SQLite, "_open", changed):
+            for processes in sorted({1, most}):
+                problems += measure(fresh, journal, processes, reservations)
+    with sqlite_place() as fresh, patch.object(turns, "fcntl", None):
+        problems += measure(fresh, "without line", most, reservations)
+    return problems
+
+
+def write_and_print(places: list[str], most: int, reservations: int, *, journals: bool) -> bool:
+    """Measure stores with more and more processes, and return whether all is well."""
     problems: list[str] = []
-    print("store       processes  reservations  a second   p50 ms   p99 ms   most ms")
-    for store, place in STORES.items():
-        opened: AbstractContextManager[Fresh] = place()
-        with opened as fresh:
+    print("store         processes  reservations  a second   p50 ms   p99 ms   most ms")
+    for name in places:
+        store, place = PLACES[name]
+        with place() as fresh:
             for processes in sorted({n for n in (1, 2, 8, 32) if n < most} | {most}):
                 problems += measure(fresh, store, processes, reservations)
+    if journals:
+        problems += in_each_journal(most, reservations)
     for problem in problems:
         print(f"VIOLATED: {problem}")
     return not problems
