@@ -30,7 +30,8 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked
 
 def run(*words: str) -> str:
     """Run the benchmark in a process of its own, since it forks."""
-    done = subprocess.run([sys.executable, BENCHMARK, *words], capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, BENCHMARK, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
     assert not done.returncode, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout
