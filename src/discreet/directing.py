@@ -105,10 +105,10 @@ def direction(
     LedgerError
         If the ledger cannot be read or written. What was reserved before that stays spent.
     """
-    public = {"domain": domain.to_dict(), "pairs": [list(pair) for pair in pairs], "score": score, "sure": sure}
-    domain = between_bounds(domain)
+    declared, domain = domain.to_dict(), between_bounds(domain)
     scaled = check_pairs(pairs, domain, score, sure)
     check_guarantee(epsilon, 0.0, domain.rows)
+    public = {"domain": declared, "pairs": [list(pair) for pair in pairs], "sure": float(sure)}
     record = Recorder(account, lambda: asked("direction", score, epsilon, 0.0, public))
     if (stored := record.stored(Directions, progress)) is not None:
         return stored

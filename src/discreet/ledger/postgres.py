@@ -23,10 +23,10 @@ _ONLY_GROWS = (
 
 class _Transaction:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
+        self._opened = connection
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        cursor = self._connection.execute(sql.replace("?", "%s").encode(), list(values))
+        cursor = self._opened.execute(sql.replace("?", "%s").encode(), list(values))
         return cursor.fetchall() if cursor.description else []
 
 

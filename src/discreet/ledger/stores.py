@@ -80,10 +80,10 @@ def check_version(found: list[tuple[Any, ...]], name: str) -> None:
 
 class _Transaction:
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        self._opened = connection
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, values).fetchall()
+        return self._opened.execute(sql, values).fetchall()
 
 
 class SQLite:
