@@ -9,7 +9,7 @@ from uuid import uuid4
 from discreet.errors import DoubtWarning
 from discreet.ledger.entries import Stamp
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.prices import NOTHING, Price
+from discreet.ledger.prices import NOTHING, SHOWN_DELTA, Limit, Price
 from discreet.ledger.records import Asked, Standing, Stored
 from discreet.ledger.words import check_name, check_purpose
 from discreet.privacy.accounting import Currency
@@ -43,6 +43,23 @@ class Account:
     def standing(self) -> Standing:
         """Return where the data set stands."""
         return self.ledger.standing(self.dataset)
+
+    def limit(
+        self, *, epsilon: float, delta: float = SHOWN_DELTA, approximate: float = 0.0, owner: str | None = None
+    ) -> Standing:
+        """Declare or change the limit of everything that is asked of the data set; what was spent before counts.
+
+        Parameters
+        ----------
+        epsilon, delta
+            The promise for all runs together. With a delta of 0 costs add up in pure epsilon, else in zCDP.
+        approximate
+            The part of delta that is put by for releases by other means with a delta.
+        owner
+            Who answers for the data set; by default who declares it.
+        """
+        declared = Limit(epsilon, delta, approximate)
+        return self.ledger.declare(self.dataset, declared, owner=owner, purpose=self.purpose)
 
     def start(self, asked: Asked) -> Run:
         """Begin a run."""
