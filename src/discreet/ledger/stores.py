@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from discreet.errors import LedgerError, SettingError
+from discreet.ledger.turns import Turn
 
 SCHEMA = 1
 WAIT = 60
@@ -136,6 +137,7 @@ class SQLite:
         self._exists()
         with (
             told(self.name, "nothing was written"),
+            Turn(self._path, WAIT / 2),
             closing(self._open("rw")) as connection,
             _immediate(connection),
         ):
@@ -146,28 +148,22 @@ class SQLite:
     def reading(self) -> Iterator[Session]:
         """Return a context in which everything is seen as of one moment; a file that cannot be written will do."""
         self._exists()
-        with told(self.name, "nothing was changed"):
-            connection = self._readable()
-            try:
-                connection.execute("BEGIN")
-                self._check(connection, self._tables(connection))
-                yield _Transaction(connection)
-            finally:
-                connection.close()
+        with (
+            told(self.name, "nothing was changed"),
+            Turn(self._path, WAIT / 2) as turn,
+            closing(self._readable()) as connection,
+        ):
+            connection.execute("BEGIN")
+            self._check(connection, self._tables(connection))
+            turn.end()  # others may come now: SQLite keeps them from changing what is read
+            yield _Transaction(connection)
 
     def _readable(self) -> sqlite3.Connection:
         """Open for reading; if a process died while writing, let SQLite roll that back first."""
-        for mode in ("ro", "rw"):
-            connection = self._open(mode)
-            try:
-                connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
-            except sqlite3.OperationalError:
-                connection.close()
-                if mode == "rw":
-                    raise
-            else:
-                return connection
-        raise AssertionError  # never reached
+        try:
+            return self._open("ro")
+        except sqlite3.OperationalError:
+            return self._open("rw")
 
     def _open(self, mode: str) -> sqlite3.Connection:
         url = f"file:{quote(str(self._path.absolute()))}?mode={mode}"
@@ -176,6 +172,7 @@ class SQLite:
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
         except sqlite3.Error:
             connection.close()
             raise
