@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.cli_ledger import source_name
+from discreet.cli_recording import source_name
 
 ROWS = 400
 

@@ -66,7 +66,7 @@ def direction(
     epsilon: float,
     score: str = "reci",
     sure: float = SURE,
-    account: Account | None = None,
+    account: Account | str | None = None,
     progress: Progress | None = None,
 ) -> Directions:
     """Say which of two columns causes the other, for one pair or several, under differential privacy.
@@ -88,7 +88,8 @@ def direction(
         A direction is told only if the margin's noise did not turn it round with at least this probability, and the
         curves are more than noise; 0.5 takes any guess. ``"iqr"`` has no such probability.
     account
-        Where the run is recorded, and what limits it. Without one, what else was asked of these rows is not counted.
+        Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
+        Without one, what else was asked of these rows is not counted.
     progress
         Called with a line of words at each step.
 

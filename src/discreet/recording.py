@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol, Self, TypeVar
 
 from discreet.discovery import Privacy
+from discreet.errors import SettingError
 from discreet.ledger.accounts import Account, Run
 from discreet.ledger.entries import Stamp, canonical, digest
 from discreet.ledger.records import Asked
@@ -38,7 +39,11 @@ Make = Callable[[Currency | None, Reserve | None], Budget]
 class Recorder:
     """The record of one run; without an account there is none."""
 
-    def __init__(self, account: Account | None, asked: Callable[[], Asked]) -> None:
+    def __init__(self, account: Account | str | None, asked: Callable[[], Asked]) -> None:
+        if isinstance(account, str):
+            account = Account(account)
+        elif not isinstance(account, Account | None):
+            raise SettingError("account: an Account, or the name of a data set")
         self._run: Run | None = None if account is None else account.start(asked())
         self._budget: Budget | None = None
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from discreet.errors import LedgerError, ReleaseError
 
-Kind = Literal["begun", "limit", "reserved", "committed", "refused", "spent"]
-KINDS: tuple[Kind, ...] = ("begun", "limit", "reserved", "committed", "refused", "spent")
+Kind = Literal["begun", "limit", "reserved", "committed", "refused", "spent", "merged"]
+KINDS: tuple[Kind, ...] = ("begun", "limit", "reserved", "committed", "refused", "spent", "merged")
 
 BEFORE_ALL = "0" * 64
 """What the first entry holds as the hash of the one before."""
@@ -40,8 +40,8 @@ class Entry:
     previous
         Hash of the entry before.
     kind
-        ``begun`` (the ledger itself), ``limit``, ``reserved``, ``committed``, ``refused``, or ``spent`` for what was
-        spent by other means.
+        ``begun`` (the ledger itself), ``limit``, ``reserved``, ``committed``, ``refused``, ``spent`` for what was spent
+        by other means or under another name, or ``merged`` for a name that is counted under another one now.
     dataset
         Whose budget it is about; empty for the ledger itself.
     request

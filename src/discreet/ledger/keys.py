@@ -21,24 +21,33 @@ VARIABLE = "DISCREET_LEDGER_KEY"
 BYTES = 32
 
 
+class Key(Sealed):
+    """A key, and whether it was made just now."""
+
+    def __init__(self, secret: bytes, *, fresh: bool) -> None:
+        self.secret = secret
+        self.fresh = fresh
+
+
 class Marker(Sealed):
     """Holds the key."""
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    def __init__(self, key: Key) -> None:
+        self._key = key.secret
+        self.fresh = key.fresh
 
     def marks(self, raw: Mapping[str, bytes]) -> list[str]:
         """Return the marks of columns, sorted; what they are called does not matter."""
         return sorted({hmac.digest(self._key, value, "sha256").hex() for value in raw.values()})
 
 
-def key_of(beside: Path | None, identity: str) -> bytes:
+def key_of(beside: Path | None, identity: str) -> Key:
     """Return the key, made at its first use and readable by its owner alone."""
     named = os.environ.get(VARIABLE)
     path = Path(named) if named else beside or _folder() / f"{identity}.key"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _make(path)
+        fresh = _made(path)
         key = path.read_bytes()
     except OSError:
         raise LedgerError(f"the key file {path.name!r} of the ledger cannot be made or read") from None
@@ -46,13 +55,13 @@ def key_of(beside: Path | None, identity: str) -> bytes:
         raise LedgerError(
             f"the key file {path.name!r} of the ledger is damaged: restore it, or delete it for a new key"
         )
-    return key
+    return Key(key, fresh=fresh)
 
 
-def _make(path: Path) -> None:
-    """Write a fresh key unless there is one, whole or not at all."""
+def _made(path: Path) -> bool:
+    """Write a fresh key unless there is one, whole or not at all; whether it was."""
     if path.exists():
-        return
+        return False
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -61,9 +70,10 @@ def _make(path: Path) -> None:
             os.fsync(file.fileno())
         os.link(draft, path)  # fails if another process was quicker
     except FileExistsError:
-        pass
+        return False
     finally:
         draft.unlink(missing_ok=True)
+    return True
 
 
 def _folder() -> Path:

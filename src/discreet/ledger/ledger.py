@@ -18,7 +18,7 @@ from discreet.ledger.prices import Limit, Price
 from discreet.ledger.queries import identity_in, last_in, of_request, standing_in, stored_in
 from discreet.ledger.records import Asked, Book, Kept, Row, Standing, Stored
 from discreet.ledger.stores import Session, Store, store_for
-from discreet.ledger.words import check_name, refusal
+from discreet.ledger.words import check_name, printable, refusal, untrue
 
 VARIABLE = "DISCREET_LEDGER"
 """Names the ledger where nothing else does."""
@@ -55,6 +55,9 @@ class Ledger:
             with self._store.writing() as session:
                 self._begun(session)
 
+    def __repr__(self) -> str:
+        return f"<Ledger: {self.place}>"
+
     def identity(self) -> str:
         """Return what tells this ledger from others."""
         with self._store.reading() as session:
@@ -76,7 +79,7 @@ class Ledger:
         amount = str(limit.amount)  # outside of the transaction: it takes some time
         refused = None
         with self._store.writing() as session:
-            before = standing_in(session, dataset)
+            before = _open(standing_in(session, dataset))
             if fresh and before.limit is not None:
                 raise SettingError(f"{dataset!r} has a limit already; `discreet ledger limit` changes it")
             if before.limit is not None and before.limit.currency is not limit.currency:
@@ -85,10 +88,12 @@ class Ledger:
                     f"delta {'above 0' if before.limit.delta else '0'} keeps it"
                 )
             after = replace(before, limit=limit, owner=_owner(owner, before))
+            if after == before:
+                return before
             if limit.allows(before.spent):
                 self._append(session, "limit", dataset, None, purpose, {"amount": amount, "standing": after.to_dict()})
             else:
-                refused = refusal(dataset, limit, before.spent)
+                refused = untrue(dataset, limit, before.spent)
         if refused is not None:
             raise BudgetError(refused)
         return after
@@ -141,7 +146,7 @@ class Ledger:
         with self._store.writing() as session:
             if self._answered(session, dataset, request, asked) is not None:
                 raise RequestError(f"request {request!r} was answered a moment ago; ask again to see it")
-            before = standing_in(session, dataset)
+            before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
             facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
             if before.limit is None or before.limit.allows(after.spent):
@@ -159,7 +164,7 @@ class Ledger:
 
     def refuse(self, dataset: str, request: str, asked: Asked, price: Price, *, purpose: str = "") -> None:
         """Book a refusal and raise it, if the limit does not allow a price; else do nothing."""
-        standing = self.standing(dataset)
+        standing = _open(self.standing(dataset))
         if standing.limit is not None and not standing.limit.allows(standing.spent.plus(price)):
             self.reserve(dataset, request, asked, price, purpose=purpose)
 
@@ -167,11 +172,44 @@ class Ledger:
         """Book what was spent by other means; it counts whether or not the limit allows it."""
         check_name(dataset, "dataset")
         with self._store.writing() as session:
-            before = standing_in(session, dataset)
+            before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
             facts = {"asked": dict(what), "cost": price.to_dict(), "standing": after.to_dict()}
             self._append(session, "spent", dataset, None, purpose, facts)
         return after
+
+    def merge(self, dataset: str, into: str, *, purpose: str = "") -> Standing:
+        """Count a data set under another name from now on, with all that was spent on it; its own name is closed."""
+        check_name(into, "into")
+        if dataset == into:
+            raise SettingError("into: another name")
+        with self._store.writing() as session:
+            gone = _open(standing_in(session, dataset))
+            if not gone.runs:
+                raise SettingError(f"dataset: nothing was ever spent on {dataset!r}")
+            before = _open(standing_in(session, into))
+            owner = _owner(None, before)
+            after = replace(before, spent=before.spent.plus(gone.spent), runs=before.runs + 1, owner=owner)
+            what = {"command": "merged", "method": dataset, "epsilon": None, "delta": None}
+            facts = {"asked": what, "cost": gone.spent.to_dict(), "standing": after.to_dict()}
+            self._append(session, "spent", into, None, purpose, facts)
+            closed = replace(gone, into=into)
+            self._append(session, "merged", dataset, None, purpose, {"standing": closed.to_dict()})
+        return after
+
+    def stored(self, request: str) -> Stored:
+        """Return the release of a request as it was committed."""
+        with self._store.reading() as session:
+            found = stored_in(session, request)
+        if found is None:
+            raise SettingError(f"request: the ledger holds no release of {request!r}; `ledger show --all` lists them")
+        return found
+
+    def limited(self) -> list[str]:
+        """Return the names for which limits were declared."""
+        with self._store.reading() as session:
+            found = session.run("SELECT DISTINCT dataset FROM discreet_entries WHERE kind = 'limit' ORDER BY dataset")
+        return [str(name) for (name,) in found]
 
     def commit(self, dataset: str, request: str, body: str, spent: Sequence[Mapping[str, Any]]) -> Stamp:
         """Keep a release with the entry that commits it; only what this returns may be handed out."""
@@ -207,8 +245,16 @@ class Ledger:
             self._marker = Marker(key_of(self._store.key_name, self.identity()))
         return self._marker.marks(raw)
 
-    def alike(self, dataset: str, marks: Sequence[str]) -> list[str]:
-        """Return other data sets that at least half of these columns were seen in."""
+    @property
+    def forgetful(self) -> bool:
+        """Whether the key was made just now although rows were marked before: these are not known any more."""
+        if self._marker is None or not self._marker.fresh:
+            return False
+        with self._store.reading() as session:
+            return bool(session.run("SELECT 1 FROM discreet_marks LIMIT 1"))
+
+    def alike(self, dataset: str, marks: Sequence[str]) -> list[Standing]:
+        """Return other data sets that at least half of these columns were seen in, those with a limit first."""
         if not marks:
             return []
         places = ", ".join("?" * len(marks))
@@ -218,7 +264,9 @@ class Ledger:
                 "GROUP BY dataset ORDER BY dataset",
                 (dataset, *marks),
             )
-        return [str(name) for name, count in found if 2 * int(count) >= len(marks)]
+            names = [str(name) for name, count in found if 2 * int(count) >= len(marks)]
+            standings = [standing_in(session, name) for name in names]
+        return sorted((s for s in standings if s.into is None), key=lambda s: s.limit is None)
 
     def _answered(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
         reserved = of_request(session, request, "reserved")
@@ -244,6 +292,11 @@ class Ledger:
             self.fresh = True
         return last
 
+    def _who(self, session: Session) -> str:
+        """Return who writes: the user's name, and on a server first the name it knows them by."""
+        known = self._store.user(session)
+        return who() if known is None else f"{printable(known)} ({who()})"
+
     def _append(
         self, session: Session, kind: Kind, dataset: str, request: str | None, purpose: str, facts: Mapping[str, Any]
     ) -> Entry:
@@ -254,7 +307,7 @@ class Ledger:
                 f"the clock says {when}, before the ledger's last entry ({last.when}): check it; nothing is lost"
             )
         number, previous = (1, BEFORE_ALL) if last is None else (last.number + 1, last.hash)
-        entry = Entry(number, previous, kind, dataset, request, who(), when, purpose, facts)
+        entry = Entry(number, previous, kind, dataset, request, self._who(session), when, purpose, facts)
         session.run(
             "INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?)",
             (number, dataset, kind, request, entry.text, entry.hash),
@@ -286,10 +339,16 @@ def default_path() -> Path:
 def who() -> str:
     """Return the user's name, as far as the system knows it."""
     try:
-        name = getpass.getuser()
+        return printable(getpass.getuser()) or "unknown"
     except (KeyError, OSError, ImportError):
         return "unknown"
-    return "".join(c if c.isprintable() else "?" for c in name)[:100] or "unknown"
+
+
+def _open(standing: Standing) -> Standing:
+    """Refuse a name that is counted under another one."""
+    if standing.into is not None:
+        raise BudgetError(f"{standing.dataset!r} is counted under {standing.into!r} since both were merged: name that")
+    return standing
 
 
 def _owner(owner: str | None, before: Standing) -> str:

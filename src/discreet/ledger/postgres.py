@@ -33,8 +33,8 @@ class _Transaction:
 class PostgreSQL:
     """A ledger in a database that several people share.
 
-    Whoever writes holds the table of entries until the transaction ends; others wait in line. Commits wait for the
-    server's disk whatever its settings are.
+    Whoever writes holds a lock of the table of entries until the transaction ends; others wait in line. It takes the
+    rights to select and insert, no others. Commits wait for the server's disk whatever its settings are.
     """
 
     key_name = None
@@ -54,6 +54,10 @@ class PostgreSQL:
         )
         self.name = f"the ledger in database {known.get('dbname', 'postgres')!r}"
         self.place = f"database {known.get('dbname', 'postgres')!r} on {known.get('host', 'this machine')}"
+
+    def user(self, session: Session) -> str:
+        """Return the name that the server knows the user by."""
+        return str(session.run("SELECT session_user")[0][0])
 
     def begin(self) -> bool:
         """Make the tables if there are none; whether they were made now."""
@@ -83,7 +87,7 @@ class PostgreSQL:
             session = _Transaction(connection)
             if not self._there(session):
                 raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
-            session.run("LOCK TABLE discreet_entries IN EXCLUSIVE MODE")
+            session.run("SELECT pg_advisory_xact_lock('discreet_entries'::regclass::oid::bigint)")
             self._check(session)
             yield session
 
@@ -124,10 +128,19 @@ class PostgreSQL:
             failed = "cannot be written, the server's disk or memory is full"
         except (driver.errors.RaiseException, driver.errors.IntegrityError):
             failed = "refuses to be changed, since it only grows"
-        except driver.OperationalError:
-            failed = "cannot be reached, or refused the name or password (PGPASSWORD or ~/.pgpass hold it)"
+        except driver.OperationalError as error:
+            failed = _unreached(str(error))
         except driver.Error as error:
             failed = f"cannot be used ({type(error).__name__})"
         else:
             return
         raise LedgerError(f"{self.name} {failed}")
+
+
+def _unreached(message: str) -> str:
+    """Say why a server cannot be reached, in our own words."""
+    if "password" in message or "authentication" in message or "role" in message:
+        return "refused the user or the password (PGPASSWORD or ~/.pgpass hold it)"
+    if "does not exist" in message:
+        return "does not exist on that server; make it with `createdb`"
+    return "cannot be reached: the server is down, or host and port are wrong"

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.errors import LedgerError, SettingError
 from discreet.privacy.accounting import (
     Currency,
+    as_written,
     check_guarantee,
     epsilon_of_mu,
     epsilon_of_rho,
@@ -75,8 +76,8 @@ class Price:
     def of_outside(cls, epsilon: float, delta: float) -> Price:
         """Return what a release by other means costs, of which only epsilon and delta are known."""
         check_guarantee(epsilon, delta)
-        pure = cls.of_pure(Fraction(epsilon))
-        return pure if delta == 0 else cls(pure.zcdp, None, None, up(delta))
+        pure = cls.of_pure(as_written(epsilon))
+        return pure if delta == 0 else cls(pure.zcdp, None, None, up(as_written(delta)))
 
     def plus(self, other: Price) -> Price:
         """Return the sum; a currency that one of both lacks is lacking."""
@@ -155,11 +156,18 @@ class Limit:
     @property
     def amount(self) -> int:
         """What may be spent, in grains, rounded down."""
-        spare = _at_most(Fraction(self.delta) - Fraction(self.approximate)) if self.approximate else self.delta
+        spare = self.delta
+        if self.approximate:
+            spare = _at_most(Fraction(self.delta) - Fraction(self.put_by, GRAINS))
         amount = down(limit_of(self.currency, self.epsilon, spare))
         if not amount:
             raise SettingError("epsilon, delta: too small for any release")
         return amount
+
+    @property
+    def put_by(self) -> int:
+        """What approximate parts may add to delta, in grains, rounded up: as much as one part of that size costs."""
+        return up(as_written(self.approximate))
 
     def left(self, spent: Price) -> int:
         """Return what is left of the amount, in grains; below 0 if more is spent."""
@@ -168,12 +176,12 @@ class Limit:
 
     def allows(self, spent: Price) -> bool:
         """Whether a total keeps to it."""
-        return self.left(spent) >= 0 and spent.delta <= down(Fraction(self.approximate))
+        return self.left(spent) >= 0 and spent.delta <= self.put_by
 
     def share(self, spent: Price) -> float:
-        """Return the share of the amount that is spent."""
+        """Return the share of the amount that is spent; 1 if it cannot be told in the limit's currency."""
         found = spent.amount(self.currency)
-        return float("inf") if found is None else float(Fraction(found, self.amount))
+        return 1.0 if found is None else float(Fraction(found, self.amount))
 
     def largest(self, spent: Price, *, pure: bool, delta: float) -> float:
         """Return about the largest epsilon that a further run could have, rounded down; 0 if none."""
@@ -194,9 +202,9 @@ class Limit:
 
     def _fits(self, epsilon: float, left: Fraction, *, pure: bool, delta: float) -> bool:
         if self.currency is Currency.PURE:
-            return Fraction(epsilon) <= left
+            return as_written(epsilon) <= left
         try:
-            asks = Price.of_pure(Fraction(epsilon)).zcdp if pure else up(rho_of(epsilon, delta))
+            asks = Price.of_pure(as_written(epsilon)).zcdp if pure else up(rho_of(epsilon, delta))
             return asks <= left * GRAINS
         except SettingError:
             return False

@@ -58,6 +58,9 @@ class Store(Protocol):
     def key_name(self) -> Path | None:
         """Where the key of marks lies beside it; None if that is in the user's folder."""
 
+    def user(self, session: Session) -> str | None:
+        """Return the name that a server knows the user by; None where there is no server."""
+
     def begin(self) -> bool:
         """Make the tables if there are none; whether they were made now."""
 
@@ -104,6 +107,9 @@ class SQLite:
         """Where the key of marks lies."""
         return self._path.with_name(self._path.name + ".key")
 
+    def user(self, session: Session) -> None:
+        """Return nothing: a file knows no users."""
+
     def begin(self) -> bool:
         """Make the file and its tables if there are none; whether they were made now."""
         if self._path.is_dir() or (self._path.exists() and not self._path.is_file()):
@@ -114,8 +120,11 @@ class SQLite:
         with told(self.name, "nothing was changed"):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             except OSError:
-                raise LedgerError(f"the folder of {self.name} cannot be made; name another place") from None
+                raise LedgerError(
+                    f"{self.name} cannot be made: its folder cannot be made or written; name another place"
+                ) from None
             with closing(self._open("rwc")) as connection, _immediate(connection):
                 tables = self._tables(connection)
                 if tables:
@@ -240,6 +249,8 @@ def store_for(url: str | os.PathLike[str]) -> Store:
     if not text or "\0" in text:
         raise SettingError("ledger: name a file, sqlite:///path or postgresql://host/database")
     scheme, separator, rest = text.partition("://")
+    if not separator and scheme.partition(":")[0] in ("sqlite", "postgresql", "postgres"):
+        raise SettingError("ledger: sqlite:///path with three slashes, or postgresql://host/database with two")
     if not separator:
         return SQLite(Path(text).expanduser())
     if scheme == "sqlite":

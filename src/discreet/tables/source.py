@@ -125,6 +125,9 @@ def quietly(name: str, work: Callable[[], T]) -> T:
         raise
     except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
         failed = type(error).__name__
+        interrupted = "interrupted" in str(error).lower()[:40]
+    if interrupted:  # the engine's word for a key pressed
+        raise KeyboardInterrupt
     raise TableError(f"{name} cannot be read as a table ({failed})")
 
 
