@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -15,6 +16,17 @@ KINDS: tuple[Kind, ...] = ("begun", "limit", "reserved", "committed", "refused",
 
 BEFORE_ALL = "0" * 64
 """What the first entry holds as the hash of the one before."""
+
+_FACTS: dict[Kind, set[str]] = {
+    "begun": {"ledger"},
+    "limit": {"standing"},
+    "reserved": {"asked", "cost", "standing"},
+    "committed": {"release", "spent", "standing"},
+    "refused": {"asked", "cost", "standing"},
+    "spent": {"asked", "cost", "standing"},
+    "merged": {"standing"},
+}
+"""What an entry of each kind must say."""
 
 FIELDS = ("number", "previous", "kind", "dataset", "request", "who", "when", "purpose", "facts")
 
@@ -60,12 +72,12 @@ class Entry:
     purpose: str
     facts: Mapping[str, Any]
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What is hashed, and kept."""
         return canonical({name: getattr(self, name) for name in FIELDS})
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Its hash, which the next entry holds."""
         return digest(self.text)
@@ -76,12 +88,30 @@ class Entry:
         try:
             data = json.loads(text)
             entry = cls(**{name: data[name] for name in FIELDS})
-            sound = len(data) == len(FIELDS) and entry.kind in KINDS and isinstance(entry.facts, dict)
+            sound = len(data) == len(FIELDS) and entry._sound() and bool(entry.hash)
         except (ValueError, TypeError, KeyError, RecursionError):
             sound = False
         if not sound:
             raise LedgerError("the ledger holds an entry that cannot be read: `discreet ledger verify` tells which")
         return entry
+
+    @classmethod
+    def kept(cls, text: object, hashed: object) -> Entry:
+        """Read an entry back as it was kept, and refuse one that was changed since."""
+        entry = cls.read(str(text))
+        if entry.text != text or entry.hash != hashed:
+            raise LedgerError(f"entry {entry.number} of the ledger was changed; `discreet ledger verify` tells more")
+        return entry
+
+    def _sound(self) -> bool:
+        texts = (self.previous, self.dataset, self.who, self.when, self.purpose, self.request or "")
+        return (
+            type(self.number) is int
+            and self.kind in KINDS
+            and all(isinstance(text, str) for text in texts)
+            and isinstance(self.facts, dict)
+            and self.facts.keys() >= _FACTS[self.kind]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with the hash."""

@@ -106,18 +106,19 @@ class Ledger:
     def book(self) -> Book:
         """Return everything that is recorded, as of one moment."""
         kept = self.kept()
-        entries = tuple(Entry.read(row.body) for row in kept.rows)
+        entries = tuple(Entry.kept(row.body, row.hash) for row in kept.rows)
         last = {entry.dataset: entry for entry in entries if entry.dataset}
         return Book(entries, {name: Standing.of(last[name]) for name in sorted(last)})
 
-    def kept(self) -> Kept:
-        """Return what is kept as it stands, unread, as of one moment."""
+    def kept(self, *, thorough: bool = False) -> Kept:
+        """Return what is kept as it stands, unread, as of one moment; and look at the tables themselves if wanted."""
         with self._store.reading() as session:
             rows = session.run(
                 "SELECT number, dataset, kind, request, body, hash FROM discreet_entries ORDER BY number"
             )
             releases = session.run("SELECT request, body FROM discreet_releases")
-        return Kept(tuple(Row(*row) for row in rows), {str(request): str(body) for request, body in releases})
+            whole = not thorough or session.whole()
+        return Kept(tuple(Row(*row) for row in rows), {str(request): str(body) for request, body in releases}, whole)
 
     def answered(self, dataset: str, request: str, asked: Asked) -> Stored | None:
         """Return the release that a request got before; None if it is new.
@@ -271,6 +272,10 @@ class Ledger:
     def _answered(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
         reserved = of_request(session, request, "reserved")
         if reserved is None:
+            if session.run("SELECT 1 FROM discreet_releases WHERE request = ?", (request,)):
+                raise LedgerError(
+                    f"request {request!r} has a release and no entry; `discreet ledger verify` tells more"
+                )
             return None
         if reserved.dataset != dataset or reserved.facts["asked"] != asked.to_dict():
             raise RequestError(

@@ -29,6 +29,14 @@ class _Transaction:
         cursor = self._opened.execute(sql.replace("?", "%s").encode(), list(values))
         return cursor.fetchall() if cursor.description else []
 
+    def last(self, dataset: str | None) -> int | None:
+        where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
+        found = self.run(f"SELECT max(number) FROM discreet_entries {where}", values)[0][0]
+        return None if found is None else int(found)
+
+    def whole(self) -> bool:
+        return True  # the server sees to that
+
 
 class PostgreSQL:
     """A ledger in a database that several people share.

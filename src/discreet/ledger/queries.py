@@ -11,21 +11,21 @@ from discreet.ledger.stores import Session
 
 def identity_in(session: Session) -> str:
     """Return what tells the ledger from others."""
-    found = session.run("SELECT body FROM discreet_entries WHERE number = 1")
+    found = session.run("SELECT body, hash FROM discreet_entries WHERE number = 1")
     if not found:
         raise LedgerError("the ledger has lost its first entry; restore a backup")
-    return str(Entry.read(str(found[0][0])).facts.get("ledger"))
+    return str(Entry.kept(*found[0]).facts.get("ledger"))
 
 
 def last_in(session: Session, dataset: str | None = None) -> Entry | None:
     """Return the last entry, or that of a data set, after checking its hash; None if there is none."""
-    where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
-    found = session.run(f"SELECT body, hash FROM discreet_entries {where} ORDER BY number DESC LIMIT 1", values)
-    if not found:
+    number = session.last(dataset)
+    if number is None:
         return None
-    entry = Entry.read(str(found[0][0]))
-    if entry.hash != found[0][1]:
-        raise LedgerError(f"entry {entry.number} of the ledger was changed; `discreet ledger verify` tells more")
+    found = session.run("SELECT body, hash FROM discreet_entries WHERE number = ?", (number,))
+    entry = Entry.kept(*found[0]) if found else None
+    if entry is None or entry.number != number or dataset not in (None, entry.dataset):
+        raise LedgerError(f"entry {number} of the ledger is lost or another one; `discreet ledger verify` tells more")
     return entry
 
 
@@ -37,8 +37,8 @@ def standing_in(session: Session, dataset: str) -> Standing:
 
 def of_request(session: Session, request: str, kind: Kind) -> Entry | None:
     """Return the entry of a request, of a kind of which there is one at most."""
-    found = session.run("SELECT body FROM discreet_entries WHERE request = ? AND kind = ?", (request, kind))
-    return Entry.read(str(found[0][0])) if found else None
+    found = session.run("SELECT body, hash FROM discreet_entries WHERE request = ? AND kind = ?", (request, kind))
+    return Entry.kept(*found[0]) if found else None
 
 
 def stored_in(session: Session, request: str) -> Stored | None:

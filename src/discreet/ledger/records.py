@@ -111,7 +111,8 @@ class Row(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is kept: entries in order, and releases by request."""
+    """What is kept: entries in order, releases by request, and False if the tables themselves are not in order."""
 
     rows: tuple[Row, ...]
     releases: Mapping[str, str]
+    whole: bool

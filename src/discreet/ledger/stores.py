@@ -21,6 +21,8 @@ TABLES = ("discreet_ledger", "discreet_entries", "discreet_releases", "discreet_
 KEPT = ("discreet_ledger", "discreet_entries", "discreet_releases")
 """Tables in which nothing is ever changed or deleted."""
 
+DAMAGED = "is damaged: restore a backup, then check it with `discreet ledger verify`"
+NO_CODE = 0
 NOT_YET = "there is no ledger at {}; `discreet ledger init` begins one"
 
 CREATE = (
@@ -41,6 +43,12 @@ class Session(Protocol):
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a statement with `?` for each value, and return the rows it gives."""
+
+    def last(self, dataset: str | None) -> int | None:
+        """Return the number of the last entry, of all or of a data set; None if there is none."""
+
+    def whole(self) -> bool:
+        """Whether the tables themselves are in order, as far as the store can tell; looks at all of them."""
 
 
 class Store(Protocol):
@@ -83,11 +91,34 @@ def check_version(found: list[tuple[Any, ...]], name: str) -> None:
 
 
 class _Transaction:
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         self._opened = connection
+        self._name = name
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._opened.execute(sql, values).fetchall()
+
+    def last(self, dataset: str | None) -> int | None:
+        """Ask the table and its indexes, which must agree.
+
+        SQLite has no checksums: a flipped bit in one of them could hide the last entries, and what they spent.
+        """
+        table, again = (
+            self.run(f"SELECT max(number) FROM discreet_entries {by}")[0][0]
+            for by in ("NOT INDEXED", "INDEXED BY discreet_again")
+        )
+        agree = table == again
+        if dataset is not None:
+            by = "SELECT max(number) FROM discreet_entries INDEXED BY"
+            table = self.run(f"{by} discreet_by_dataset WHERE dataset = ?", (dataset,))[0][0]
+            hidden = self.run(f"{by} discreet_again WHERE number > ? AND dataset = ?", (table or 0, dataset))[0][0]
+            agree = agree and hidden is None
+        if not agree:
+            raise LedgerError(f"{self._name} {DAMAGED}")
+        return None if table is None else int(table)
+
+    def whole(self) -> bool:
+        return self.run("PRAGMA integrity_check(1)") == [("ok",)]
 
 
 class SQLite:
@@ -130,7 +161,7 @@ class SQLite:
                 if tables:
                     self._check(connection, tables)
                     return False
-                for sql in CREATE:
+                for sql in (*CREATE, "CREATE INDEX discreet_again ON discreet_entries (number, dataset)"):
                     connection.execute(sql.format(big="INTEGER"))
                 for table in KEPT:
                     for change in ("UPDATE", "DELETE"):
@@ -151,7 +182,8 @@ class SQLite:
             _immediate(connection),
         ):
             self._check(connection, self._tables(connection))
-            yield _Transaction(connection)
+            self._whole(connection)
+            yield _Transaction(connection, self.name)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -165,7 +197,7 @@ class SQLite:
             connection.execute("BEGIN")
             self._check(connection, self._tables(connection))
             turn.end()  # others may come now: SQLite keeps them from changing what is read
-            yield _Transaction(connection)
+            yield _Transaction(connection, self.name)
 
     def _readable(self) -> sqlite3.Connection:
         """Open for reading; if a process died while writing, let SQLite roll that back first."""
@@ -182,10 +214,18 @@ class SQLite:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
-        except sqlite3.Error:
+        except BaseException:
             connection.close()
             raise
         return connection
+
+    def _whole(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is longer than it says: what it forgot would be written over."""
+        says = (
+            connection.execute("PRAGMA page_count").fetchone()[0] * connection.execute("PRAGMA page_size").fetchone()[0]
+        )
+        if self._path.stat().st_size > says:
+            raise LedgerError(f"{self.name} {DAMAGED}")
 
     def _exists(self) -> None:
         if not self._path.exists():
@@ -223,11 +263,16 @@ def told(name: str, so: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise LedgerError(f"{name} {_reason(error)}; {so}") from None
+        failed = _reason(error)
+    except (UnicodeDecodeError, MemoryError):  # SQLite quotes a damaged name, or believes a damaged size
+        failed = DAMAGED
+    else:
+        return
+    raise LedgerError(f"{name} {failed}; {so}")
 
 
 def _reason(error: sqlite3.Error) -> str:
-    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    code = (getattr(error, "sqlite_errorcode", None) or NO_CODE) & 0xFF
     reasons = {
         sqlite3.SQLITE_BUSY: f"was written by others for {WAIT} seconds: try again",
         sqlite3.SQLITE_LOCKED: "is locked by others: try again",
@@ -236,7 +281,10 @@ def _reason(error: sqlite3.Error) -> str:
         sqlite3.SQLITE_PERM: "cannot be opened: permission denied",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened: no such folder, or permission denied",
         sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error, or is full",
-        sqlite3.SQLITE_CORRUPT: "is damaged: restore a backup, then check it with `discreet ledger verify`",
+        sqlite3.SQLITE_CORRUPT: DAMAGED,
+        sqlite3.SQLITE_ERROR: DAMAGED,  # a statement that makes no sense in these tables
+        sqlite3.SQLITE_TOOBIG: DAMAGED,
+        NO_CODE: DAMAGED,  # a text that is none
         sqlite3.SQLITE_NOTADB: "is not a ledger: the file is something else, or damaged",
         sqlite3.SQLITE_CONSTRAINT: "refuses to be changed, since it only grows",
     }

@@ -73,8 +73,10 @@ def anchor_of(path: str) -> Anchor:
 
 def verified(ledger: Ledger, anchors: Sequence[Anchor] = (), heads: Sequence[str] = ()) -> Verdict:
     """Check all that is kept, that releases stand where they say, and that heads noted earlier are still there."""
-    kept = ledger.kept()
+    kept = ledger.kept(thorough=True)
     verdict = Verdict(entries=len(kept.rows))
+    if not kept.whole:
+        verdict.wrong("the file is damaged: its tables and indexes do not fit together; restore a backup")
     chain = _Chain(verdict, kept.releases)
     for row in kept.rows:
         chain.follow(row)
