@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -270,17 +271,22 @@ def checked(kills: Kills) -> Iterator[str]:
     for request in {out.name.split(".")[0] for out in outs}:
         if len({out.read_text() for out in kills.folder.glob(f"{request}.*json")}) > 1:
             yield f"{request} has two different releases"
-    spent = NOTHING
-    for entry in book.entries:
-        if entry.kind == "reserved":
-            spent = spent.plus(Price.from_dict(entry.facts["cost"]))
+    spent = _reserved(book)
     if spent != ledger.standing(DATASET).spent or not LIMIT.allows(spent):
         yield "what was reserved is not what is spent, or more than the limit"
     for anchors in ([], [anchor_of(str(out)) for out in outs]):
         verdict = verified(ledger, anchors)
         yield from verdict.problems
-        if len(verdict.confirmed) != len(anchors) or any("as it was committed" in note for note in verdict.notes):
+        if len(verdict.confirmed) != len(anchors) or any("searched again" in note for note in verdict.notes):
             yield "a release does not stand where it says, or differs"
+
+
+def _reserved(book: Book) -> Price:
+    spent = NOTHING
+    for entry in book.entries:
+        if entry.kind == "reserved":
+            spent = spent.plus(Price.from_dict(entry.facts["cost"]))
+    return spent
 
 
 def _emitted(out: Path, entry: Entry | None, book: Book) -> Iterator[str]:
@@ -289,7 +295,7 @@ def _emitted(out: Path, entry: Entry | None, book: Book) -> Iterator[str]:
         yield f"{out.name} was handed out and not committed"
     elif (anchor.stamp.ledger, anchor.stamp.entry, anchor.stamp.head) != (book.identity, entry.number, entry.hash):
         yield f"{out.name} has another stamp than its entry"
-    elif digest(anchor.body) != entry.facts["release"]:
+    elif digest(json.dumps(anchor.data, ensure_ascii=False)) != entry.facts["release"]:
         yield f"{out.name} differs from what was committed"
 
 

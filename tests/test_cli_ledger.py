@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.cli import main
 from discreet.cli_recording import source_name
+from discreet.errors import DoubtWarning
 
 ROWS = 400
 
@@ -64,14 +66,17 @@ def test_the_whole_way(folder):
     assert max(map(len, text.splitlines())) <= 130
     checked = run("ledger", "verify", "--against", "out/release.json")
     assert "the chain is whole" in checked.stdout
-    assert "'release.json' is the release of entry 8" in checked.stdout
+    assert "out/release.json is the release of entry 8" in checked.stdout
+    head = json.loads(run("ledger", "export").stdout)["head"]
+    run("ledger", "verify", "--head", head)
+    assert "no entry has the hash" in run("ledger", "verify", "--head", head[::-1], code=1).stdout
 
 
 def test_without_a_limit_it_is_recorded_and_said(folder):
     found = discover()
-    assert "A new ledger was begun: ledger.db" in found.stderr
+    assert f"A new ledger was begun: {folder / 'ledger.db'}" in found.stderr
     said = " ".join(found.stderr.split())
-    assert "'visits.csv' has no limit. Its 1 run so far amount to epsilon 0.5, delta 1e-06" in said
+    assert "'visits.csv' has no limit. 1 run so far: epsilon 0.5, delta 1e-06 in all" in said
     assert "new ledger" not in discover().stderr
     assert show()["datasets"][0]["limit"] is None
     assert "no limit declared: 2 runs" in run("ledger", "show").stdout
@@ -155,7 +160,9 @@ def test_exports_hold_every_entry(folder):
     assert "rounded Gaussian" in rows[3]
     run("ledger", "export", "--out", "all.json")
     assert json.loads((folder / "all.json").read_text()) == data
-    assert json.loads(run("ledger", "export", "--dataset", "none").stdout)["entries"] == []
+    assert (
+        "knows no 'visits'; did you mean 'visits.csv'" in run("ledger", "export", "--dataset", "visits", code=2).stderr
+    )
 
 
 def test_tampering_is_told(folder):
@@ -187,8 +194,12 @@ def test_a_release_searched_again_stands_where_it_stood(folder):
     discover("--out", "out")
     run("discover", "out/release.json", "--search", "pc", "--out", "again")
     told = run("ledger", "verify", "--against", "again/release.json").stdout
-    assert "stands at entry 3" in told
+    assert "is the release of entry 3" in told
     assert "searched again" in told
+    data = json.loads((folder / "out/release.json").read_text())
+    data["privacy"]["epsilon"] = 0.1
+    (folder / "forged.json").write_text(json.dumps(data))
+    assert "was edited (privacy)" in run("ledger", "verify", "--against", "forged.json", code=1).stdout
     run("discover", "out/release.json", "--dataset", "x", code=2)
 
 
@@ -224,6 +235,53 @@ def test_a_password_on_the_command_line_is_never_said(folder):
     told = discover("--ledger", "postgresql://me:hunter2@127.0.0.1:1/db", code=1)
     assert "hunter2" not in told.output
     assert "cannot be reached" in told.stderr
+
+
+def test_a_release_is_written_once_more(folder):
+    first = discover("--out", "out")
+    request = show()["entries"][0]["request"]
+    assert f"Request {request}." in " ".join(first.stderr.split())
+    run("ledger", "release", "--request", request, "--out", "again.json")
+    assert (folder / "again.json").read_text() == (folder / "out/release.json").read_text()
+    assert "holds no release" in run("ledger", "release", "--request", request[:8], code=2).stderr
+
+
+def test_what_is_broken_off_says_what_is_spent(folder, monkeypatch):
+    import discreet.discovering
+    import discreet.report.text
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(discreet.discovering, "search", interrupted)
+    told = discover("--request", "q", code=1)
+    assert "Broken off: epsilon 0.5 of 'visits.csv' stays spent (request q)." in told.stderr
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DISCREET_LEDGER", "ledger.db")
+    monkeypatch.setattr(discreet.report.text, "summary_text", interrupted)
+    told = discover("--request", "r", code=1)
+    assert "The release is kept: `discreet ledger release --request r`" in told.stderr
+
+
+def test_names_are_merged(folder):
+    run("ledger", "init", "--dataset", "visits", "--epsilon", 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubtWarning)
+        assert "did you mean 'visits'?" in discover().stderr
+    run("ledger", "merge", "--dataset", "visits.csv", "--into", "visits")
+    assert "counted under 'visits'" in run("ledger", "show").stdout
+    assert "name that" in discover(code=3).stderr
+    discover("--dataset", "visits")
+    run("ledger", "verify")
+
+
+def test_what_a_pure_limit_cannot_count_is_shown_all_the_same(folder):
+    run("ledger", "init", "--dataset", "visits.csv", "--epsilon", 1, "--delta", 0)
+    run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.1, "--delta", 1e-8, "--purpose", "x")
+    run("ledger", "show")
+    run("ledger", "show", "--json")
+    assert "no cost in it" in discover("--delta", 0, code=3).stderr
 
 
 def test_the_demo_leaves_no_record(folder):

@@ -181,7 +181,7 @@ def test_runs_add_up_until_the_limit(url, net, rows):
     domain = net.domain(ROWS)
     for _ in range(3):  # zCDP: more than two halves
         dc.discover(rows, domain=domain, epsilon=0.5, account=account)
-    with pytest.raises(BudgetError, match=r"asks .* is spent on 'visits', .* is left\. A run like this could have"):
+    with pytest.raises(BudgetError, match=r"asks epsilon 0\.5.*could have epsilon .* is spent, .* is left"):
         dc.discover(rows, domain=domain, epsilon=0.5, account=account)
     standing = account.standing()
     assert standing.owner == "maria"
@@ -196,7 +196,7 @@ def test_a_run_of_exactly_the_limit_fits_once(url, net, rows):
     found = dc.discover(rows, domain=net.domain(ROWS), epsilon=1.0, account=account)
     assert {s.currency for s in found.privacy.spent} == {"zCDP rho"}
     assert account.standing().limit.share(account.standing().spent) == 1.0
-    with pytest.raises(BudgetError, match="No further run is possible"):
+    with pytest.raises(BudgetError, match="no further run is possible"):
         dc.discover(rows, domain=net.domain(ROWS), epsilon=1e-6, account=account)
 
 
@@ -299,6 +299,47 @@ def test_nothing_is_evaluated_that_was_not_reserved(net, rows, tmp_path, monkeyp
     assert not evaluated
 
 
+@pytest.mark.parametrize("method", ["svt-pc", "em-pc", "marginals"])
+def test_a_limit_that_fills_up_meanwhile_stops_the_run(net, rows, tmp_path, monkeypatch, method):
+    """Methods that go on with what they have when their budget refuses must not, if the ledger does."""
+    ledger = open_ledger(tmp_path / "l.db")
+    ledger.declare("visits", Limit(1.0, 1e-6))
+    load = dc.load
+
+    def meanwhile(*arguments, **named):
+        ledger.reserve("visits", "another", ASKED, Price(Limit(1.0, 1e-6).amount, None, None))
+        return load(*arguments, **named)
+
+    monkeypatch.setattr("discreet.discovering.load", meanwhile)
+    with pytest.raises(BudgetError, match="no further run is possible"):
+        dc.discover(rows, domain=net.domain(ROWS), epsilon=0.9, method=method, account=Account("visits", ledger))
+    assert ledger.book().entries[-1].kind == "refused"
+    assert ledger.standing("visits").runs == 1
+
+
+def test_a_copy_of_the_process_does_not_spend(tmp_path):
+    import os
+
+    budget = Budget(epsilon=1, delta=0, reserve=lambda _: None)
+    child = os.fork()
+    if not child:
+        try:
+            budget.charge(Cost({Currency.PURE: Fraction(1, 2)}), statistic="s", mechanism="m")
+        except BudgetError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_decimals_add_up_as_written(tmp_path):
+    ledger = open_ledger(tmp_path / "l.db")
+    ledger.declare("a", Limit(1.0, 0.0))
+    for i in range(10):
+        ledger.reserve("a", str(i), ASKED, Price.of_budget(Budget(epsilon=0.1, delta=0)))
+    with pytest.raises(BudgetError):
+        ledger.reserve("a", "more", ASKED, Price(0, 1, 0))
+
+
 def test_nothing_is_handed_out_that_was_not_committed(net, rows, tmp_path, monkeypatch):
     account = Account("visits", str(tmp_path / "l.db"))
 
@@ -387,7 +428,8 @@ def test_entries_only_grow(url):
 
 
 def test_entries_read_back_as_they_were():
-    entry = Entry(1, BEFORE_ALL, "limit", 'ä"\n', None, "me", "2026-01-01T00:00:00+00:00", "why", {"a": [1, 0.1, None]})
+    facts = {"standing": [1, 0.1, None]}
+    entry = Entry(1, BEFORE_ALL, "limit", 'ä"\n', None, "me", "2026-01-01T00:00:00+00:00", "why", facts)
     assert Entry.read(entry.text) == entry
     for bad in ("", "{}", "[]", "null", entry.text[:-1], entry.text.replace("limit", "gift")):
         with pytest.raises(LedgerError):
@@ -409,12 +451,44 @@ def test_the_same_rows_under_another_name_are_told(url, net, rows, tmp_path):
     ledger = open_ledger(url)
     dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger))
     order = np.random.default_rng(3).permutation(ROWS)
-    shuffled = {f"{name}": column[order] for name, column in rows.items()}
+    shuffled = {name: column[order] for name, column in rows.items()}
     with pytest.warns(dc.errors.DoubtWarning, match="asked before as 'visits'"):
         dc.discover(shuffled, domain=domain, epsilon=1.0, account=Account("copy", ledger))
-    three = dc.Domain({name: domain[name] for name in list(domain)[:3]}, rows=ROWS)
-    with pytest.warns(dc.errors.DoubtWarning, match="asked before as 'visits'"):
-        dc.discover(rows, domain=three, epsilon=1.0, account=Account("few columns", ledger))
+    backwards = dc.Domain({name: domain[name] for name in reversed(list(domain))}, rows=ROWS)
+    with pytest.warns(dc.errors.DoubtWarning, match="asked before as 'copy', 'visits'"):
+        dc.discover(rows, domain=backwards, epsilon=1.0, account=Account("third", ledger))
+
+
+def test_names_that_turn_out_to_be_one_are_merged(url, net, rows, recwarn):
+    ledger = open_ledger(url)
+    ledger.declare("visits", Limit(3.0, 1e-6))
+    wrong, right = Account("visits.csv", ledger), Account("visits", ledger)
+    domain = net.domain(ROWS)
+    with pytest.warns(dc.errors.DoubtWarning, match="no limit for 'visits.csv'; did you mean 'visits'"):
+        dc.discover(rows, domain=domain, epsilon=1.0, account=wrong)
+    dc.discover(rows, domain=domain, epsilon=1.0, account=right)
+    spent = right.standing().spent.plus(wrong.standing().spent)
+    assert ledger.merge("visits.csv", "visits", purpose="the same").spent == spent
+    with pytest.raises(BudgetError, match="counted under 'visits'"):
+        dc.discover(rows, domain=domain, epsilon=0.1, account=wrong)
+    for refused in (lambda: ledger.merge("visits.csv", "x"), lambda: ledger.declare("visits.csv", Limit(9.0, 1e-6))):
+        with pytest.raises(BudgetError, match="counted under"):
+            refused()
+    with pytest.raises(SettingError):
+        ledger.merge("never", "visits")
+    recwarn.clear()
+    dc.discover(rows, domain=domain, epsilon=0.1, account=right)
+    assert not [w for w in recwarn if "asked before" in str(w.message)]
+    assert verified(ledger).problems == []
+
+
+def test_tables_that_could_all_be_tried_leave_no_mark(tmp_path):
+    rng = np.random.default_rng(0)
+    data = {name: rng.choice(["no", "yes"], ROWS) for name in "ab"}
+    domain = dc.Domain({name: dc.Categorical(categories=("no", "yes")) for name in "ab"}, rows=ROWS)
+    dc.discover(data, domain=domain, epsilon=1.0, account=Account("few", str(tmp_path / "l.db")))
+    with store_for(tmp_path / "l.db").reading() as session:
+        assert session.run("SELECT * FROM discreet_marks") == []
 
 
 def test_other_rows_are_not_mistaken(net, rows, tmp_path, recwarn):
@@ -465,14 +539,20 @@ def test_the_chain_does_not_depend_on_rows(net, tmp_path, monkeypatch):
 
 
 def test_names_that_would_not_print_are_refused(tmp_path):
-    for bad in ("", " ", "a\nb", "\x1b[2J", "x" * 201, 7):
+    for bad in ("", " ", " a", "a\nb", "\x1b[2J", "x" * 201, 7):
         with pytest.raises(SettingError):
             Account(bad, str(tmp_path / "l.db"))
     with pytest.raises(SettingError):
         Account("a", str(tmp_path / "l.db"), purpose="\x07")
-    for bad in ("", "mysql://x/y", "sqlite://x", "sqlite:///", "a\0b"):
+    for bad in ("", "mysql://x/y", "sqlite://x", "sqlite:///", "a\0b", "sqlite:x", "sqlite:/x", "host=x password=y"):
         with pytest.raises(SettingError):
             store_for(bad)
+
+
+def test_names_have_one_spelling(tmp_path):
+    ledger = open_ledger(tmp_path / "l.db")
+    ledger.declare("cafe\u0301", Limit(1.0, 1e-6))
+    assert Account("caf\u00e9", ledger).standing().limit is not None
 
 
 def test_a_ledger_that_is_not_there_is_not_shown(tmp_path):

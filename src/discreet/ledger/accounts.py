@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from difflib import get_close_matches
 from uuid import uuid4
 
@@ -78,7 +78,8 @@ class Run(Sealed):
     def __init__(self, account: Account, asked: Asked) -> None:
         self._account = account
         self._asked = asked
-        self._marks: list[str] = []
+        self._mark: str | None = None
+        self._refusal: BaseException | None = None
         self.request = account.request or uuid4().hex[:12]
         self.reserved = self.committed = False
         self.stored: Stored | None = None
@@ -110,22 +111,21 @@ class Run(Sealed):
             near = get_close_matches(account.dataset, others, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else f", as {others[0]!r} has"
             warnings.warn(f"the ledger holds no limit for {account.dataset!r}{hint}", DoubtWarning, stacklevel=4)
-        account.ledger.refuse(
-            account.dataset, self.request, self._asked, Price.of_budget(budget), purpose=account.purpose
-        )
+        if limit is not None:
+            self._book(Price.of_budget(budget), only_refuse=True)
         return budget
 
-    def seen(self, raw: Mapping[str, bytes]) -> None:
+    def seen(self, raw: bytes) -> None:
         """Note which rows these are, and warn the custodian if they were here under another name."""
         account = self._account
-        self._marks = account.ledger.marks(raw)
+        self._mark = account.ledger.mark(raw)
         if account.ledger.forgetful:
             words = "a new key was made for the ledger, the old one is gone: rows seen before are not recognised"
             warnings.warn(words, DoubtWarning, stacklevel=4)
-        if found := account.ledger.alike(account.dataset, self._marks):
+        if found := account.ledger.alike(account.dataset, self._mark):
             names = ", ".join(repr(s.dataset) for s in found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
             warnings.warn(
-                f"these rows, or many of their columns, were asked before as {names}. Each name has a budget of its "
+                f"these rows were asked before as {names}. Each name has a budget of its "
                 "own, and what is promised to the people in the rows holds for one of them alone. If they are the "
                 "same, use one name, and count what was spent under the other with `discreet ledger merge`",
                 DoubtWarning,
@@ -135,17 +135,29 @@ class Run(Sealed):
     def _reserve(self, budget: Budget) -> None:
         self._book(Price.of_budget(budget))
 
-    def _book(self, price: Price) -> None:
+    def _book(self, price: Price, *, only_refuse: bool = False) -> None:
         account = self._account
-        account.ledger.reserve(
-            account.dataset, self.request, self._asked, price, purpose=account.purpose, marks=self._marks
-        )
-        self.reserved = True
+        try:
+            account.ledger.reserve(
+                account.dataset,
+                self.request,
+                self._asked,
+                price,
+                purpose=account.purpose,
+                mark=self._mark,
+                only_refuse=only_refuse,
+            )
+        except BaseException as refusal:
+            self._refusal = refusal
+            raise
+        self.reserved = not only_refuse
         if account.ledger.late is not None:
             warnings.warn(account.ledger.late, DoubtWarning, stacklevel=2)
 
     def commit(self, body: str, budget: Budget) -> Stamp:
         """Keep the release; only then may it be handed out."""
+        if self._refusal is not None:  # a method that goes on when its budget refuses must not go on then
+            raise self._refusal
         if not self.reserved:  # nothing was asked of the rows
             self._book(NOTHING)
         spent = [

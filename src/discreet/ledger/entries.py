@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ _FACTS: dict[Kind, set[str]] = {
     "merged": {"standing"},
 }
 """What an entry of each kind must say."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+00:00)?")
 
 FIELDS = ("number", "previous", "kind", "dataset", "request", "who", "when", "purpose", "facts")
 
@@ -111,6 +114,7 @@ class Entry:
             and all(isinstance(text, str) for text in texts)
             and isinstance(self.facts, dict)
             and self.facts.keys() >= _FACTS[self.kind]
+            and _TIME.fullmatch(self.when) is not None
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class Ledger:
         self.late: str | None = None
         self.fresh = False
         self._marker: Marker | None = None
+        self._identity: str | None = None
 
     @property
     def name(self) -> str:
@@ -51,17 +52,17 @@ class Ledger:
 
     def begin(self) -> None:
         """Make it if it is not there, and note in ``fresh`` that it was made now."""
-        if self._store.begin():
-            with self._store.writing() as session:
-                self._begun(session)
+        self._store.begin(self._first)
 
     def __repr__(self) -> str:
         return f"<Ledger: {self.place}>"
 
     def identity(self) -> str:
         """Return what tells this ledger from others."""
-        with self._store.reading() as session:
-            return identity_in(session)
+        if self._identity is None:
+            with self._store.reading() as session:
+                self._identity = identity_in(session)
+        return self._identity
 
     def declare(
         self, dataset: str, limit: Limit, *, owner: str | None = None, purpose: str = "", fresh: bool = False
@@ -75,7 +76,7 @@ class Ledger:
         SettingError
             If the currency would change, or ``fresh`` is set and there is a limit.
         """
-        check_name(dataset, "dataset")
+        dataset = check_name(dataset, "dataset")
         amount = str(limit.amount)  # outside of the transaction: it takes some time
         refused = None
         with self._store.writing() as session:
@@ -134,44 +135,52 @@ class Ledger:
             return self._answered(session, dataset, request, asked)
 
     def reserve(
-        self, dataset: str, request: str, asked: Asked, price: Price, *, purpose: str = "", marks: Sequence[str] = ()
+        self,
+        dataset: str,
+        request: str,
+        asked: Asked,
+        price: Price,
+        *,
+        purpose: str = "",
+        mark: str | None = None,
+        only_refuse: bool = False,
     ) -> None:
         """Reserve what a whole run may cost, before anything is evaluated; or refuse, and book that.
+
+        Parameters
+        ----------
+        mark
+            What the rows are known by.
+        only_refuse
+            Book nothing where it is allowed: look before rows are read.
 
         Raises
         ------
         BudgetError
-            If the data set's limit does not allow it, or somebody reserved the same request.
+            If the data set's limit does not allow it, somebody reserved the same request, or the name is given up.
         """
-        refused = None
+        dataset = check_name(dataset, "dataset")
         with self._store.writing() as session:
             if self._answered(session, dataset, request, asked) is not None:
                 raise RequestError(f"request {request!r} was answered a moment ago; ask again to see it")
             before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
             facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
-            if before.limit is None or before.limit.allows(after.spent):
-                self._append(session, "reserved", dataset, request, purpose, {**facts, "standing": after.to_dict()})
-                for mark in marks:
-                    session.run(
-                        "INSERT INTO discreet_marks VALUES (?, ?) ON CONFLICT (dataset, mark) DO NOTHING",
-                        (dataset, mark),
-                    )
-            else:
-                refused = refusal(dataset, before.limit, before.spent, price, asked.epsilon, asked.delta)
-                self._append(session, "refused", dataset, request, purpose, {**facts, "standing": before.to_dict()})
-        if refused is not None:
-            raise BudgetError(refused)
-
-    def refuse(self, dataset: str, request: str, asked: Asked, price: Price, *, purpose: str = "") -> None:
-        """Book a refusal and raise it, if the limit does not allow a price; else do nothing."""
-        standing = _open(self.standing(dataset))
-        if standing.limit is not None and not standing.limit.allows(standing.spent.plus(price)):
-            self.reserve(dataset, request, asked, price, purpose=purpose)
+            refused = before.limit is not None and not before.limit.allows(after.spent)
+            if refused:
+                facts["standing"] = before.to_dict()
+                self._append(session, "refused", dataset, request, purpose, facts)
+            elif not only_refuse:
+                facts["standing"] = after.to_dict()
+                self._append(session, "reserved", dataset, request, purpose, facts)
+                if mark is not None:
+                    session.run("INSERT INTO discreet_marks VALUES (?, ?) ON CONFLICT DO NOTHING", (dataset, mark))
+        if refused and before.limit is not None:
+            raise BudgetError(refusal(dataset, before.limit, before.spent, price, asked.epsilon, asked.delta))
 
     def spend(self, dataset: str, price: Price, *, what: Mapping[str, Any], purpose: str) -> Standing:
         """Book what was spent by other means; it counts whether or not the limit allows it."""
-        check_name(dataset, "dataset")
+        dataset = check_name(dataset, "dataset")
         with self._store.writing() as session:
             before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
@@ -181,7 +190,7 @@ class Ledger:
 
     def merge(self, dataset: str, into: str, *, purpose: str = "") -> Standing:
         """Count a data set under another name from now on, with all that was spent on it; its own name is closed."""
-        check_name(into, "into")
+        dataset, into = check_name(dataset, "dataset"), check_name(into, "into")
         if dataset == into:
             raise SettingError("into: another name")
         with self._store.writing() as session:
@@ -240,11 +249,11 @@ class Ledger:
         except LedgerError:
             return None
 
-    def marks(self, raw: Mapping[str, bytes]) -> list[str]:
-        """Return what columns are known by, under the ledger's secret key."""
+    def mark(self, raw: bytes) -> str:
+        """Return what rows are known by, under the ledger's secret key."""
         if self._marker is None:
             self._marker = Marker(key_of(self._store.key_name, self.identity()))
-        return self._marker.marks(raw)
+        return self._marker.mark(raw)
 
     @property
     def forgetful(self) -> bool:
@@ -254,19 +263,11 @@ class Ledger:
         with self._store.reading() as session:
             return bool(session.run("SELECT 1 FROM discreet_marks LIMIT 1"))
 
-    def alike(self, dataset: str, marks: Sequence[str]) -> list[Standing]:
-        """Return other data sets that at least half of these columns were seen in, those with a limit first."""
-        if not marks:
-            return []
-        places = ", ".join("?" * len(marks))
+    def alike(self, dataset: str, mark: str) -> list[Standing]:
+        """Return other data sets that the same rows were seen in, those with a limit first."""
         with self._store.reading() as session:
-            found = session.run(
-                f"SELECT dataset, count(*) FROM discreet_marks WHERE dataset <> ? AND mark IN ({places}) "
-                "GROUP BY dataset ORDER BY dataset",
-                (dataset, *marks),
-            )
-            names = [str(name) for name, count in found if 2 * int(count) >= len(marks)]
-            standings = [standing_in(session, name) for name in names]
+            found = session.run("SELECT dataset FROM discreet_marks WHERE dataset <> ? AND mark = ?", (dataset, mark))
+            standings = [standing_in(session, str(name)) for (name,) in sorted(found)]
         return sorted((s for s in standings if s.into is None), key=lambda s: s.limit is None)
 
     def _answered(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
@@ -289,13 +290,10 @@ class Ledger:
             )
         return stored
 
-    def _begun(self, session: Session) -> Entry:
-        """Return the last entry; the first one is written if there is none, also if a process died before it did."""
-        last = last_in(session)
-        if last is None:
-            last = self._append(session, "begun", "", None, "", {"ledger": str(uuid4())})
-            self.fresh = True
-        return last
+    def _first(self, session: Session) -> None:
+        """Write the first entry: what the ledger is known by, and a salt that no release shows."""
+        self._append(session, "begun", "", None, "", {"ledger": str(uuid4()), "salt": str(uuid4())})
+        self.fresh = True
 
     def _who(self, session: Session) -> str:
         """Return who writes: the user's name, and on a server first the name it knows them by."""
@@ -305,7 +303,10 @@ class Ledger:
     def _append(
         self, session: Session, kind: Kind, dataset: str, request: str | None, purpose: str, facts: Mapping[str, Any]
     ) -> Entry:
-        last = last_in(session) if kind == "begun" else self._begun(session)
+        last = last_in(session)
+        if (last is None) != (kind == "begun") or self._identity not in (None, last and identity_in(session)):
+            raise LedgerError(f"{self.name} is another one than before, or has lost its entries; nothing was written")
+        self.late = None
         when = datetime.now(UTC).isoformat(timespec="seconds")
         if last is not None and when < last.when:
             self.late = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,9 @@ from discreet.ledger.stores import CREATE, KEPT, NOT_YET, TABLES, WAIT, Session,
 
 if TYPE_CHECKING:
     import psycopg
+
+SCHEMA = "discreet"
+"""The schema that holds the tables."""
 
 CONNECT = 15
 """Seconds to wait for the server."""
@@ -42,7 +45,7 @@ class PostgreSQL:
     """A ledger in a database that several people share.
 
     Whoever writes holds a lock of the table of entries until the transaction ends; others wait in line. It takes the
-    rights to select and insert, no others. Commits wait for the server's disk whatever its settings are.
+    rights to select and insert, no others. Commits wait for the server's disk, unless its own ``fsync`` is off.
     """
 
     key_name = None
@@ -67,17 +70,17 @@ class PostgreSQL:
         """Return the name that the server knows the user by."""
         return str(session.run("SELECT session_user")[0][0])
 
-    def begin(self) -> bool:
-        """Make the tables if there are none; whether they were made now."""
-        with self._connected() as connection:
-            session = _Transaction(connection)
+    def begin(self, first: Callable[[Session], object]) -> None:
+        """Make the tables and the first entry if there are none, in one transaction."""
+        with self._connected() as session:
             if self._there(session):
                 self._check(session)
-                return False
+                return
             session.run("SELECT pg_advisory_xact_lock(hashtext('discreet ledger'))")
             if self._there(session):
                 self._check(session)
-                return False
+                return
+            session.run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             for sql in CREATE:
                 session.run(sql.format(big="BIGINT"))
             session.run(_ONLY_GROWS)
@@ -86,48 +89,52 @@ class PostgreSQL:
                     f"CREATE TRIGGER {table}_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
                     "EXECUTE FUNCTION discreet_only_grows()"
                 )
-        return True
+            first(session)
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Return a context of one transaction, while which nobody else writes."""
-        with self._connected() as connection:
-            session = _Transaction(connection)
-            if not self._there(session):
-                raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
-            session.run("SELECT pg_advisory_xact_lock('discreet_entries'::regclass::oid::bigint)")
+        with self._connected() as session:
+            self._exists(session)
+            session.run(f"SELECT pg_advisory_xact_lock('{SCHEMA}.discreet_entries'::regclass::oid::bigint)")
             self._check(session)
             yield session
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Return a context in which everything is seen as of one moment."""
-        with self._connected() as connection:
-            session = _Transaction(connection)
-            session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            if not self._there(session):
-                raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
+        with self._connected("REPEATABLE READ, READ ONLY") as session:
+            self._exists(session)
             self._check(session)
             yield session
 
+    def _exists(self, session: Session) -> None:
+        if not self._there(session):
+            raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
+
     def _there(self, session: Session) -> bool:
-        return session.run("SELECT to_regclass('discreet_ledger') IS NOT NULL")[0][0] is True
+        return session.run(f"SELECT to_regclass('{SCHEMA}.discreet_ledger') IS NOT NULL")[0][0] is True
 
     def _check(self, session: Session) -> None:
         check_version(session.run("SELECT version FROM discreet_ledger"), self.name)
-        wanted = ", ".join(f"to_regclass('{table}') IS NOT NULL" for table in TABLES)
+        wanted = ", ".join(f"to_regclass('{SCHEMA}.{table}') IS NOT NULL" for table in TABLES)
         if not all(session.run(f"SELECT {wanted}")[0]):
             raise LedgerError(f"{self.name} is damaged: a table is missing; restore a backup")
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
-        """One connection, one transaction: committed at the end, undone if anything fails."""
+    def _connected(self, isolation: str = "READ COMMITTED") -> Iterator[_Transaction]:
+        """One connection, one transaction: committed at the end, undone if anything fails.
+
+        Names are looked up in the ledger's own schema, whatever the user's search path is.
+        """
         driver = self._driver
         try:
             with driver.connect(self._url) as connection:
+                connection.execute(f"SET TRANSACTION ISOLATION LEVEL {isolation}".encode())
                 connection.execute("SET LOCAL synchronous_commit = on")
+                connection.execute(f"SET LOCAL search_path = {SCHEMA}, pg_temp".encode())
                 connection.execute(f"SET LOCAL lock_timeout = '{WAIT}s'".encode())
-                yield connection
+                yield _Transaction(connection)
         except driver.errors.LockNotAvailable:
             failed = f"was written by others for {WAIT} seconds: try again"
         except (driver.errors.InsufficientPrivilege, driver.errors.ReadOnlySqlTransaction):
@@ -149,6 +156,8 @@ def _unreached(message: str) -> str:
     """Say why a server cannot be reached, in our own words."""
     if "password" in message or "authentication" in message or "role" in message:
         return "refused the user or the password (PGPASSWORD or ~/.pgpass hold it)"
+    if "connection" in message and any(word in message for word in ("closed", "terminating", "lost")):
+        return "went away: the connection was lost. What was reserved before stays reserved"
     if "does not exist" in message:
         return "does not exist on that server; make it with `createdb`"
     return "cannot be reached: the server is down, or host and port are wrong"

@@ -21,6 +21,9 @@ from discreet.privacy.accounting import (
 )
 from discreet.privacy.budget import GRAINS, Budget
 
+LONGEST = 100
+"""Digits of a number of grains: far more than any cost has."""
+
 SHOWN_DELTA = 1e-6
 """The delta at which a total is shown where no limit names one."""
 
@@ -96,10 +99,8 @@ class Price:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Price:
         """Read it back."""
-        read = {name: None if data[name] is None else int(data[name]) for name in ("zcdp", "pure", "gdp", "delta")}
-        if any(value is not None and value < 0 for value in read.values()):
-            raise LedgerError("the ledger holds a cost below 0")
-        return cls(**read)  # type: ignore[arg-type]
+        pure, gdp = (None if data[name] is None else _grains(data[name]) for name in ("pure", "gdp"))
+        return cls(_grains(data["zcdp"]), pure, gdp, _grains(data["delta"]))
 
     def epsilon(self, delta: float, *currencies: Currency) -> float | None:
         """Return an epsilon that it amounts to at a delta, rounded up; None if there is none.
@@ -144,6 +145,11 @@ class Limit:
     approximate: float = 0.0
 
     def __post_init__(self) -> None:
+        try:
+            for name in ("epsilon", "delta", "approximate"):
+                object.__setattr__(self, name, float(getattr(self, name)))
+        except (TypeError, ValueError, OverflowError):
+            raise SettingError("epsilon, delta, approximate: numbers") from None
         check_guarantee(self.epsilon, self.delta)
         if not 0 <= self.approximate <= self.delta or (self.delta and self.approximate == self.delta):
             raise SettingError("approximate: a part of delta, and less than all of it")
@@ -186,7 +192,7 @@ class Limit:
     def largest(self, spent: Price, *, pure: bool, delta: float) -> float:
         """Return about the largest epsilon that a further run could have, rounded down; 0 if none."""
         left = Fraction(max(self.left(spent), 0), GRAINS)
-        if not left:
+        if not left or spent.delta > self.put_by:
             return 0.0
         if self.currency is Currency.PURE:
             found = float(left)
@@ -217,6 +223,13 @@ class Limit:
     def from_dict(cls, data: Mapping[str, Any]) -> Limit:
         """Read it back."""
         return cls(float(data["epsilon"]), float(data["delta"]), float(data["approximate"]))
+
+
+def _grains(text: object) -> int:
+    """Read a number of grains."""
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > LONGEST:
+        raise LedgerError("the ledger holds a cost that is none")
+    return int(text)
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -69,8 +70,8 @@ class Store(Protocol):
     def user(self, session: Session) -> str | None:
         """Return the name that a server knows the user by; None where there is no server."""
 
-    def begin(self) -> bool:
-        """Make the tables if there are none; whether they were made now."""
+    def begin(self, first: Callable[[Session], object]) -> None:
+        """Make the tables if there are none, and the first entry, in one transaction."""
 
     def writing(self) -> Any:
         """Return a context of one transaction, while which nobody else writes."""
@@ -131,7 +132,7 @@ class SQLite:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.name = f"the ledger {path.name!r}"
-        self.place = str(path)
+        self.place = os.fsencode(path).decode(errors="replace")
 
     @property
     def key_name(self) -> Path:
@@ -141,13 +142,13 @@ class SQLite:
     def user(self, session: Session) -> None:
         """Return nothing: a file knows no users."""
 
-    def begin(self) -> bool:
-        """Make the file and its tables if there are none; whether they were made now."""
-        if self._path.is_dir() or (self._path.exists() and not self._path.is_file()):
-            raise LedgerError(f"{self.name} is not a file")
-        if self._path.exists() and self._path.stat().st_size:
+    def begin(self, first: Callable[[Session], object]) -> None:
+        """Make the file, its tables and the first entry if there are none, in one transaction."""
+        if self._path.is_file() and self._path.stat().st_size:
             with self.reading():
-                return False
+                return
+        if self._path.exists():
+            self._exists()
         with told(self.name, "nothing was changed"):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -160,7 +161,7 @@ class SQLite:
                 tables = self._tables(connection)
                 if tables:
                     self._check(connection, tables)
-                    return False
+                    return
                 for sql in (*CREATE, "CREATE INDEX discreet_again ON discreet_entries (number, dataset)"):
                     connection.execute(sql.format(big="INTEGER"))
                 for table in KEPT:
@@ -169,7 +170,7 @@ class SQLite:
                             f"CREATE TRIGGER {table}_no_{change.lower()} BEFORE {change} ON {table} "
                             "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END"
                         )
-        return True
+                first(_Transaction(connection, self.name))
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -207,7 +208,7 @@ class SQLite:
             return self._open("rw")
 
     def _open(self, mode: str) -> sqlite3.Connection:
-        url = f"file:{quote(str(self._path.absolute()))}?mode={mode}"
+        url = f"file:{quote(os.fsencode(self._path))}?mode={mode}"
         connection = sqlite3.connect(url, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA synchronous = EXTRA")
@@ -228,6 +229,8 @@ class SQLite:
             raise LedgerError(f"{self.name} {DAMAGED}")
 
     def _exists(self) -> None:
+        if self._path.exists() and not self._path.is_file():
+            raise LedgerError(f"{self.name} is not a file")
         if not self._path.exists():
             raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
 
@@ -291,6 +294,16 @@ def _reason(error: sqlite3.Error) -> str:
     return reasons.get(code, f"cannot be used ({type(error).__name__})")
 
 
+def _file(path: str) -> SQLite:
+    """Return the ledger in a file, found once: a later change of the folder does not matter."""
+    if re.match(r"\w+=", path):
+        raise SettingError("ledger: a PostgreSQL server is named as postgresql://user@host/database")
+    try:
+        return SQLite(Path(path).expanduser().resolve())
+    except (OSError, RuntimeError, ValueError):
+        raise SettingError("ledger: that is no name of a file") from None
+
+
 def store_for(url: str | os.PathLike[str]) -> Store:
     """Return the place that a URL or a path names: ``sqlite:///path``, a path, or ``postgresql://...``."""
     text = os.fspath(url)
@@ -300,11 +313,11 @@ def store_for(url: str | os.PathLike[str]) -> Store:
     if not separator and scheme.partition(":")[0] in ("sqlite", "postgresql", "postgres"):
         raise SettingError("ledger: sqlite:///path with three slashes, or postgresql://host/database with two")
     if not separator:
-        return SQLite(Path(text).expanduser())
+        return _file(text)
     if scheme == "sqlite":
         if not rest.startswith("/") or len(rest) < 2:
             raise SettingError("ledger: sqlite:///path with three slashes, and a fourth if the path is absolute")
-        return SQLite(Path(rest[1:]).expanduser())
+        return _file(rest[1:])
     if scheme in ("postgresql", "postgres"):
         from discreet.ledger.postgres import PostgreSQL
 

@@ -124,7 +124,7 @@ class _Chain:
         if (entry.number, entry.dataset, entry.kind, entry.request) != row[:4]:
             wrong(f"entry {row.number} was changed: what it is filed under is not what it says")
         before = self._last
-        if row.number == 1 and (entry.previous != BEFORE_ALL or entry.kind != "begun"):
+        if row.number == 1 and (entry.previous, entry.kind, entry.dataset) != (BEFORE_ALL, "begun", ""):
             wrong("the first entry is not how a ledger begins")
         if before is not None and entry.previous != before.hash:
             wrong(f"entry {row.number} does not follow entry {before.number}: one of them was changed or put in")
@@ -132,8 +132,10 @@ class _Chain:
             self.verdict.notes.append(f"the clock went back between entries {before.number} and {entry.number}")
         self._last = self.entries[row.number] = entry
         self.verdict.head = row.hash
-        if entry.kind == "begun":
+        if entry.number == 1:
             self.verdict.ledger = str(entry.facts.get("ledger"))
+        elif entry.kind == "begun" or not entry.dataset:
+            wrong(f"entry {row.number} begins a ledger within a ledger")
         else:
             self._add_up(entry)
 
@@ -144,16 +146,20 @@ class _Chain:
         try:
             after = Standing.of(entry)
             cost = Price.from_dict(entry.facts["cost"]) if entry.kind in ("reserved", "spent") else NOTHING
-        except (DiscreetError, KeyError, TypeError, ValueError):
+            declared = entry.kind != "limit" or _declared(entry, before, after)
+        except (DiscreetError, KeyError, TypeError, ValueError, OverflowError):
             wrong(f"entry {number} cannot be read")
             return
         self._standings[entry.dataset] = after
         counts = entry.kind in ("reserved", "spent")
-        expected = replace(before, spent=before.spent.plus(cost), runs=before.runs + counts, owner=after.owner)
+        owner = before.owner or after.owner
+        expected = replace(before, spent=before.spent.plus(cost), runs=before.runs + counts, owner=owner)
         if entry.kind == "limit":
-            expected = replace(expected, limit=after.limit)
+            expected = replace(expected, limit=after.limit, owner=after.owner)
         if entry.kind == "merged":
             expected = replace(expected, into=after.into)
+        if not declared:
+            wrong(f"entry {number} declares a limit that could not be declared")
         if after != expected:
             wrong(f"entry {number} does not add up: what it says is spent is not the sum of what was reserved")
         if counts and after.limit is not None and not after.limit.allows(after.spent):
@@ -191,6 +197,14 @@ class _Chain:
             )
 
 
+def _declared(entry: Entry, before: Standing, after: Standing) -> bool:
+    """Whether a limit is one that may be declared: it holds, says what it amounts to, and keeps its currency."""
+    limit = after.limit
+    if limit is None or str(limit.amount) != entry.facts.get("amount") or not limit.allows(before.spent):
+        return False
+    return before.limit is None or before.limit.currency is limit.currency
+
+
 def _check_anchor(anchor: Anchor, chain: _Chain, verdict: Verdict) -> None:
     stamp, name = anchor.stamp, anchor.name
     if stamp is None:
@@ -214,10 +228,9 @@ def _compare(anchor: Anchor, entry: Entry, kept: str | None, verdict: Verdict) -
     """Compare a release with what was committed: what came out of the rows must be the same."""
     try:
         committed = json.loads(kept or "")
-        released = [key for key in RELEASED if key in anchor.data and anchor.data[key] != committed.get(key)]
-        if not committed.get("measurements"):  # nothing that could be searched again
-            released += [k for k, v in anchor.data.items() if k not in committed or committed[k] != v]
-        other = [k for k, v in anchor.data.items() if k not in committed or committed[k] != v]
+        other = [k for k, v in anchor.data.items() if k != "version" and (k not in committed or committed[k] != v)]
+        searchable = bool(committed.get("measurements"))
+        released = [key for key in other if key in RELEASED or not searchable]
     except (ValueError, AttributeError, RecursionError):
         return  # that the kept release is damaged was told before
     if released:

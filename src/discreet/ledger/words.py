@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor, isinf, log10
+from unicodedata import normalize
 
 from discreet.errors import SettingError
 from discreet.ledger.prices import Limit, Price
@@ -14,10 +15,10 @@ LONGEST = 200
 
 
 def check_name(name: str, what: str) -> str:
-    """Refuse names that would not print as they are."""
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST or not name.isprintable():
-        raise SettingError(f"{what}: a name of 1 to {LONGEST} printable characters")
-    return name
+    """Return a name in one spelling; refuse those that would not print as they are."""
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable() or name != name.strip():
+        raise SettingError(f"{what}: a name of 1 to {LONGEST} printable characters, without blanks around it")
+    return normalize("NFC", name)
 
 
 def printable(text: str) -> str:
@@ -47,8 +48,8 @@ def untrue(dataset: str, limit: Limit, spent: Price) -> str:
     currency = limit.currency
     if spent.amount(currency) is None:
         return (
-            f"{dataset!r} has runs without a cost in pure epsilon, so that no limit with delta 0 could hold; declare one "
-            "with a delta. Nothing was changed"
+            f"{dataset!r} has runs without a cost in pure epsilon, so that no limit with delta 0 could hold; declare "
+            "one with a delta. Nothing was changed"
         )
     if spent.delta > limit.put_by:
         parts = float(Fraction(spent.delta, GRAINS))
@@ -80,9 +81,9 @@ def refusal(dataset: str, limit: Limit, spent: Price, price: Price, epsilon: flo
     could = f"a run like this could have epsilon {largest:g} at most" if largest else "no further run is possible"
     return (
         f"refused: this run asks {promise(epsilon, delta)}, and the limit of {dataset!r} is "
-        f"{promise(limit.epsilon, limit.delta)} in all: {could}. {end}. (Spent {amount(spent.amount(currency), currency)}, "
-        f"asked {amount(price.amount(currency), currency)}, left {amount(max(limit.left(spent), 0), currency)} of "
-        f"{amount(limit.amount, currency)})"
+        f"{promise(limit.epsilon, limit.delta)} in all: {could}. {end}. "
+        f"({amount(spent.amount(currency), currency)} of {amount(limit.amount, currency)} is spent, this run asks "
+        f"{amount(price.amount(currency), currency)}, {amount(max(limit.left(spent), 0), currency)} is left)"
     )
 
 

@@ -6,10 +6,12 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from shlex import quote
 from typing import Any
 
+from discreet.errors import LedgerError
 from discreet.ledger.accounts import Account
 from discreet.ledger.entries import Entry
 from discreet.ledger.prices import SHOWN_DELTA, Price
@@ -23,6 +25,9 @@ from discreet.report.text import fold
 BAR = 30
 WHAT = 44
 """Characters of what was asked, with its purpose; `--json` and `export` hold all."""
+
+ODD = (LedgerError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What an entry that somebody made up may lead to."""
 
 _UNITS = {Currency.PURE: "epsilon", Currency.ZCDP: "rho"}
 STATES = {"limit": "limit", "reserved": "reserved, not committed", "refused": "refused", "spent": "booked by hand"}
@@ -130,7 +135,7 @@ def ledger_text(place: str, book: Book, dataset: str | None, last: int | None) -
     for standing in shown:
         lines += ["", standing_text(standing)]
         currency = Currency.ZCDP if standing.limit is None else standing.limit.currency
-        rows = [_row(entry, state, currency) for entry, state in _states(book.entries, standing.dataset)]
+        rows = [_readable(entry, state, currency) for entry, state in _states(book.entries, standing.dataset)]
         if rows:
             hidden = 0 if last is None else max(len(rows) - last, 0)
             if hidden:
@@ -153,6 +158,13 @@ def _states(entries: Sequence[Entry], dataset: str) -> list[tuple[Entry, str]]:
             done = entry.kind == "reserved" and entry.request in committed
             found.append((entry, "committed" if done else STATES.get(entry.kind, entry.kind)))
     return found
+
+
+def _readable(entry: Entry, state: str, currency: Currency) -> tuple[str, ...]:
+    try:
+        return _row(entry, state, currency)
+    except ODD:
+        return (str(entry.number), "", "", "cannot be read: `discreet ledger verify` tells more", "", "", "", "")
 
 
 def _row(entry: Entry, state: str, currency: Currency) -> tuple[str, ...]:
@@ -226,7 +238,8 @@ def entry_dict(entry: Entry) -> dict[str, Any]:
     """Return an entry as plain data, with costs one can read."""
     found = entry.to_dict()
     if "cost" in entry.facts:
-        found["cost"] = _amounts(Price.from_dict(entry.facts["cost"]))
+        with suppress(*ODD):
+            found["cost"] = _amounts(Price.from_dict(entry.facts["cost"]))
     return found
 
 
@@ -263,7 +276,10 @@ def export_csv(book: Book, dataset: str | None) -> str:
     table.writerow(names)
     for entry in book.entries:
         if dataset in (None, entry.dataset):
-            table.writerow([_safe(value) for value in _cells(entry)])
+            try:
+                table.writerow([_safe(value) for value in _cells(entry)])
+            except ODD:
+                table.writerow([entry.number, "cannot be read"])
     return out.getvalue()
 
 
@@ -289,7 +305,7 @@ def _cells(entry: Entry) -> list[object]:
 
 def _safe(value: object) -> object:
     """Return a cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 def verdict_text(place: str, verdict: Verdict) -> str:
