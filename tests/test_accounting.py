@@ -118,11 +118,11 @@ def test_sums_are_exact_over_thousands_of_charges():
 def test_two_halves_fit():
     budget = Budget(epsilon=1e-6, delta=0)
     for _ in range(2):
-        budget.charge(Cost({Currency.PURE: Fraction(1e-6) / 2}), statistic="s", mechanism="m")
+        budget.charge(Cost({Currency.PURE: Fraction("1e-6") / 2}), statistic="s", mechanism="m")
     assert budget.left < Fraction(1, 10**30)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(1e-39, 0), (1e-20, 1e-25)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-48, 0), (1e-24, 1e-29)])
 def test_promises_too_small_for_any_release(epsilon, delta):
     with pytest.raises(SettingError, match="too small"):
         Budget(epsilon=epsilon, delta=delta)
@@ -150,8 +150,16 @@ def test_threads_cannot_overspend():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(admitted) == 99  # each charge is rounded up by a hair
-    assert budget.spent <= budget.limit
+    assert len(admitted) == 100  # a hundredth is a whole number of grains
+    assert budget.spent == budget.limit
+
+
+def test_charges_between_grains_are_rounded_up():
+    budget = Budget(epsilon=1, delta=0)
+    for _ in range(2):
+        budget.charge(cost(Fraction(1, 3)), statistic="s", mechanism="m")
+    with pytest.raises(BudgetError):
+        budget.charge(cost(Fraction(1, 3)), statistic="s", mechanism="m")
 
 
 @pytest.mark.parametrize("forbidden", [copy.copy, copy.deepcopy, pickle.dumps])

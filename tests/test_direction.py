@@ -219,13 +219,14 @@ def test_from_the_command_line(tmp_path):
     result = CliRunner().invoke(main, [*base, "--epsilon", "2", "--json", "--out", str(tmp_path / "direction.json")])
     assert result.exit_code == 0, result.stderr
     data = json.loads(result.stdout)
-    assert data["privacy"] | {"spent": None} == {
+    assert data["privacy"] | {"spent": None, "ledger": None} == {
         "epsilon": 2.0,
         "delta": 0.0,
         "neighbors": "replace-one-row",
         "unit": "row",
         "private": True,
         "spent": None,
+        "ledger": None,
     }
     assert 0.5 <= data["pairs"][0]["not_flipped"] <= 1
     assert "not the probability" in data["note"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -19,6 +20,7 @@ from discreet.discovering import discover
 from discreet.discovery import Discovery
 from discreet.errors import DiscreetError, LedgerError
 from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.postgres import SCHEMA
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Kept
 from discreet.networks import network
@@ -105,6 +107,7 @@ class Case:
         else:
             with psycopg.connect(self.url) as server:
                 server.execute("SET session_replication_role = replica")
+                server.execute(f"SET search_path = {SCHEMA}".encode())
 
                 def run(sql: str, values: Sequence[Any]) -> list[Any]:
                     cursor = server.execute(sql.replace("?", "%s").encode(), list(values))
@@ -122,7 +125,7 @@ def case(url: str, folder: Path, runs: int = 8) -> Case:
     handed = []
     for i in range(runs):
         name, request = ("people", "others", "people")[i % 3], f"request-{i}"
-        ledger.reserve(name, request, ASKED, PRICE, marks=[f"{i:064}"])
+        ledger.reserve(name, request, ASKED, PRICE, mark=f"{i:064}")
         if i % 4:
             stamp = ledger.commit(name, request, release().to_json(), [])
             handed.append(folder / f"{request}.json")
@@ -156,7 +159,7 @@ def verify(case: Case, words: str, *against: Path) -> str:
     lines = [line.removeprefix("  ✗ ") for line in found.output.splitlines() if "✗" in line or "error:" in line]
     told = [line for line in lines if words in line]
     sure(told, f"verify says other things: {found.output}")
-    return plain(told[0])
+    return plain(told[0]).replace(f"{case.folder}{os.sep}", "")
 
 
 def whole(case: Case, *against: Path) -> None:

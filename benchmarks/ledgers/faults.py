@@ -83,9 +83,9 @@ def something_else(its: Case, fresh: Fresh) -> str:
 
 def held_up(its: Case, fresh: Fresh) -> str:
     """Have somebody write and never end."""
-    table = "BEGIN IMMEDIATE" if its.sqlite else "LOCK TABLE discreet_entries IN EXCLUSIVE MODE"
+    lock = "SELECT pg_advisory_xact_lock('discreet.discreet_entries'::regclass::oid::bigint)"
     with its.database() as run, patch.object(stores, "WAIT", 1), patch.object(postgres, "WAIT", 1):
-        run(table, ())
+        run("BEGIN IMMEDIATE" if its.sqlite else lock, ())
         told = refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "written by others")
     its.unchanged()
     return told
@@ -133,10 +133,31 @@ def other_settings(its: Case, fresh: Fresh) -> str:
 
 
 def no_database(its: Case, fresh: Fresh) -> str:
-    """Name a database that is not there, and a server that is not."""
-    url = its.url.replace("/ledger", "/no-such-ledger")
+    """Name a database that is not there."""
+    return refused(lambda: open_ledger(its.url.replace("/ledger", "/no-such-ledger")), "does not exist")
+
+
+def no_server(its: Case, fresh: Fresh) -> str:
+    """Name a server that is not there."""
+    url = "postgresql://somebody:secret@127.0.0.1:1/ledgers?connect_timeout=2"
     told = refused(lambda: open_ledger(url), "cannot be reached")
-    refused(lambda: open_ledger("postgresql://nobody:secret@127.0.0.1:1/x?connect_timeout=2"), "cannot be reached")
+    sure("secret" not in told, "the password is told")
+    return told
+
+
+def cut_off(its: Case, fresh: Fresh) -> str:
+    """Have the server end the connection in the middle of a reservation."""
+    append = Ledger._append
+
+    def cut(self: Ledger, session: Any, *args: Any) -> Any:
+        found = append(self, session, *args)
+        session.run("SELECT pg_terminate_backend(pg_backend_pid())")
+        return found
+
+    with patch.object(Ledger, "_append", cut):
+        told = refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "went away")
+    its.unchanged()
+    its.works()
     return told
 
 
@@ -156,7 +177,9 @@ SQLITE: dict[str, Fault] = {
     **ANYWHERE,
 }
 POSTGRESQL: dict[str, Fault] = {
-    "a server that is not there": no_database,
+    "a server that is not there": no_server,
+    "a database that is not there": no_database,
+    "a connection that is cut": cut_off,
     "a user without rights": no_rights,
     "an answer that is lost": lost_answer,
     "other settings of the server": other_settings,

@@ -50,10 +50,12 @@ def die_soon() -> None:
 def wrap(
     owner: type, name: str, before: Callable[[], None] | None = None, after: Callable[[], None] | None = None
 ) -> None:
-    """Have something done before or after a method."""
+    """Have something done before or after a method; a look whether the limit allows a run is none yet."""
     method = getattr(owner, name)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("only_refuse"):
+            return method(*args, **kwargs)
         if before is not None:
             before()
         found = method(*args, **kwargs)

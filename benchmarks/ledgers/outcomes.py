@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -87,7 +88,7 @@ def checked(outcome: Outcome) -> Iterator[str]:
     for anchors in ([], [anchor_of(str(out)) for out in outs]):
         verdict = verified(ledger, anchors)
         yield from verdict.problems
-        if len(verdict.confirmed) != len(anchors) or any("as it was committed" in note for note in verdict.notes):
+        if len(verdict.confirmed) != len(anchors) or any("searched again" in note for note in verdict.notes):
             yield "a release does not stand where it says, or differs"
 
 
@@ -103,7 +104,7 @@ def _handed_out(outs: list[Path], book: Book) -> Iterator[str]:
             yield f"{out.name} was handed out and not committed"
         elif anchor.stamp != Stamp(book.identity, entry.number, entry.hash):
             yield f"{out.name} has another stamp than its entry"
-        elif digest(anchor.body) != entry.facts["release"]:
+        elif digest(json.dumps(anchor.data, ensure_ascii=False)) != entry.facts["release"]:
             yield f"{out.name} differs from what was committed"
     yield from (f"{request} has two different releases" for request, found in texts.items() if len(found) > 1)
 

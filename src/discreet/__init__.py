@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.examining import test_independence
     from discreet.graph import Graph, cpdag_f1, skeleton_f1
     from discreet.knowledge import Knowledge
+    from discreet.ledger.accounts import Account
     from discreet.networks import Network, network
     from discreet.privacy.budget import Budget
     from discreet.recipes import Marginals, search_again
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.tables.load import load
 
 _HOMES = {
+    "Account": "ledger.accounts",
     "Budget": "privacy.budget",
     "BudgetError": "errors",
     "Categorical": "domain",
@@ -57,6 +59,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Account",
     "Budget",
     "BudgetError",
     "Categorical",

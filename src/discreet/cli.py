@@ -25,7 +25,8 @@ from discreet.cli_direction import direction
 from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
-from discreet.cli_ledger import Record, ledger, ledger_options
+from discreet.cli_ledger import ledger
+from discreet.cli_recording import Record, ledger_options
 from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
 
@@ -228,19 +229,18 @@ def discover(
     )
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     delta = DELTA if delta is None else delta
-    account = record.account(data)
-    found = run(
-        data,
-        domain=domain,
-        epsilon=epsilon,
-        delta=delta,
-        method=recipe,
-        knowledge=knowledge,
-        account=account,
-        progress=telling(),
-    )
-    _show(found, out, as_json)
-    record.tell(account)
+    with record.running(data) as account:
+        found = run(
+            data,
+            domain=domain,
+            epsilon=epsilon,
+            delta=delta,
+            method=recipe,
+            knowledge=knowledge,
+            account=account,
+            progress=telling(),
+        )
+        _show(found, out, as_json)
 
 
 main.add_command(experiment)

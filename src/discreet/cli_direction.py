@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli_ledger import Record, ledger_options
+from discreet.cli_recording import Record, ledger_options
 
 
 @click.command()
@@ -78,20 +78,19 @@ def direction(
         if out is not None:
             click.echo(f"\nWritten: {write_whole(out, found_half)}", err=True)
         return
-    account = record.account(data)
-    found = run(
-        data,
-        *pairs,
-        domain=domain,
-        epsilon=epsilon,
-        score=score,
-        sure=SURE if sure is None else sure,
-        account=account,
-        progress=telling(),
-    )
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
-    if not as_json:
-        click.echo(f"\n{direction_statement(found)}", err=True)
-    if out is not None:
-        click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)
-    record.tell(account)
+    with record.running(data) as account:
+        found = run(
+            data,
+            *pairs,
+            domain=domain,
+            epsilon=epsilon,
+            score=score,
+            sure=SURE if sure is None else sure,
+            account=account,
+            progress=telling(),
+        )
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
+        if not as_json:
+            click.echo(f"\n{direction_statement(found)}", err=True)
+        if out is not None:
+            click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)

@@ -1,99 +1,20 @@
-"""`discreet ledger`, and the options by which other commands are recorded in one."""
+"""`discreet ledger`: limits, what was spent, and whether the record is whole."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import wraps
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from discreet.cli_recording import WHERE, greet
+
 if TYPE_CHECKING:
-    from discreet.ledger.accounts import Account
     from discreet.ledger.ledger import Ledger
-
-_WHERE = "Ledger: a file, sqlite:///path or postgresql://host/db.  [default: DISCREET_LEDGER, else one of your own]"
-
-
-@dataclass(frozen=True)
-class Record:
-    """How a command's run is recorded."""
-
-    ledger: str | None
-    dataset: str | None
-    request: str | None
-    purpose: str | None
-    off: bool
-
-    def refuse(self, why: str) -> None:
-        """Refuse options that mean nothing here."""
-        from discreet.errors import SettingError
-
-        given = {"ledger": self.ledger, "dataset": self.dataset, "request": self.request, "purpose": self.purpose}
-        if clash := [name for name, value in given.items() if value is not None]:
-            raise SettingError(f"{clash[0]}: {why}; leave the option out")
-
-    def account(self, data: str) -> Account | None:
-        """Return where the run is recorded; None with --no-ledger, which is said."""
-        from discreet.ledger.accounts import Account
-        from discreet.ledger.ledger import open_ledger
-
-        if self.off:
-            self.refuse("goes with a ledger, and --no-ledger turns it off")
-            click.echo(
-                "Not recorded (--no-ledger): what else was asked of these rows is not counted, nor will this run be.",
-                err=True,
-            )
-            return None
-        ledger = open_ledger(self.ledger)
-        if ledger.fresh:
-            click.echo(f"A new ledger was begun: {ledger.place}", err=True)
-        name = self.dataset if self.dataset is not None else source_name(data)
-        return Account(name, ledger, request=self.request, purpose=self.purpose or "")
-
-    def tell(self, account: Account | None) -> None:
-        """Say where the data set stands after the run."""
-        from discreet.report.ledger import standing_line
-
-        if account is not None:
-            click.echo(f"\n{standing_line(account.standing())}", err=True)
-
-
-def source_name(data: str) -> str:
-    """Return the name of a source where none is declared: the file's, and the table's if one is named."""
-    path, _, table = data.partition("?table=")
-    name = Path(path).name + (f":{table}" if table else "")
-    return "".join(c if c.isprintable() else "?" for c in name)[:200] or "data"
-
-
-def ledger_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of the ledger to a command, handed over as one ``record``."""
-
-    @wraps(command)
-    def run(
-        *args: Any,
-        ledger: str | None,
-        dataset: str | None,
-        request: str | None,
-        purpose: str | None,
-        no_ledger: bool,
-        **kwargs: Any,
-    ) -> None:
-        command(*args, record=Record(ledger, dataset, request, purpose, no_ledger), **kwargs)
-
-    for option in (
-        click.option("--no-ledger", is_flag=True, help="Do not record what is spent."),
-        click.option("--purpose", help="What the release is for; kept in the ledger."),
-        click.option("--request", help="Id of the run: asked again, it shows the same release and spends nothing."),
-        click.option("--dataset", help="Name under which the budget is kept.  [default: the file's name]"),
-        click.option("--ledger", help=_WHERE),
-    ):
-        run = option(run)
-    return run
+    from discreet.ledger.records import Book
 
 
 @click.group()
@@ -101,7 +22,7 @@ def ledger() -> None:
     """Keep budgets across runs: limits of data sets, and a record of everything that was spent."""
 
 
-_ledger = click.option("--ledger", "url", help=_WHERE)
+_ledger = click.option("--ledger", "url", help=WHERE)
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 _epsilon = click.option("--epsilon", type=float, help="Total epsilon of everything asked of the data set.")
 _delta = click.option("--delta", type=float, help="Total delta; 0 counts in pure epsilon, else zCDP.  [default: 1e-6]")
@@ -140,8 +61,10 @@ def init(
     if dataset is None and (delta is not None or approximate or owner is not None):
         raise SettingError("dataset: a limit is declared for a data set; name it with --dataset")
     found = open_ledger(url)
-    words = f"A new ledger was begun: {found.place}" if found.fresh else f"The ledger is there: {found.place}"
-    click.echo(words, err=True)
+    if dataset is None or epsilon is None:
+        greet(found)
+    if not found.fresh:
+        click.echo(f"The ledger is there: {found.place}", err=True)
     if dataset is not None and epsilon is not None:
         _declare(found, dataset, epsilon, delta, approximate, owner, purpose, as_json=as_json, fresh=True)
     elif as_json:
@@ -190,6 +113,7 @@ def _declare(
     from discreet.report.ledger import standing_dict, standing_text
 
     declared = Limit(epsilon, SHOWN_DELTA if delta is None else delta, approximate)
+    greet(found)
     standing = found.declare(dataset, declared, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
     if as_json:
         click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
@@ -202,7 +126,7 @@ def _declare(
 @click.option("--dataset", required=True, help="The data set.")
 @click.option("--epsilon", type=float, required=True, help="Epsilon of what was released by other means.")
 @click.option("--delta", type=float, default=0.0, show_default=True, help="Its delta.")
-@click.option("--purpose", required=True, help="What was released, by what, and why.")
+@click.option("--purpose", required=True, help="What was released, by what tool, and why.")
 @_json
 def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: str, as_json: bool) -> None:
     """Book what was spent by other tools, so that it counts. It is booked even where it passes the limit."""
@@ -213,7 +137,9 @@ def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: 
 
     price = Price.of_outside(epsilon, delta)
     what = {"command": "other means", "method": "", "epsilon": epsilon, "delta": delta}
-    standing = open_ledger(url).spend(dataset, price, what=what, purpose=check_purpose(purpose))
+    found = open_ledger(url)
+    greet(found)
+    standing = found.spend(dataset, price, what=what, purpose=check_purpose(purpose))
     if as_json:
         click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
     else:
@@ -227,26 +153,74 @@ def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: 
 @_json
 def show(url: str | None, dataset: str | None, everything: bool, as_json: bool) -> None:
     """Show what was spent on which data set, and what is left."""
-    from discreet.errors import SettingError
     from discreet.ledger.ledger import open_ledger
     from discreet.report.ledger import ledger_dict, ledger_text
 
     found = open_ledger(url, begin=False)
     book = found.book()
-    if dataset is not None and dataset not in book.standings:
-        raise SettingError(f"dataset: the ledger knows no {dataset!r}")
+    _known(book, dataset)
     if as_json:
         click.echo(json.dumps(ledger_dict(book, dataset), ensure_ascii=False))
     else:
-        click.echo(ledger_text(found.name, book, dataset, last=None if everything else 20))
+        click.echo(ledger_text(found.place, book, dataset, last=None if everything else 20))
+
+
+def _known(book: Book, dataset: str | None) -> None:
+    from discreet.errors import SettingError
+
+    if dataset is not None and dataset not in book.standings:
+        near = get_close_matches(dataset, list(book.standings), n=1, cutoff=0.5)
+        raise SettingError(
+            f"dataset: the ledger knows no {dataset!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+        )
 
 
 @ledger.command()
 @_ledger
-@click.option("--against", multiple=True, help="A release that was handed out; may be given several times.")
+@click.option("--dataset", required=True, help="The name that is given up.")
+@click.option("--into", required=True, help="The name under which both are counted from now on.")
+@_purpose
+@_json
+def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool) -> None:
+    """Count a data set under another name, with all that was spent on it: the same rows had two names."""
+    from discreet.ledger.ledger import open_ledger
+    from discreet.ledger.words import check_purpose
+    from discreet.report.ledger import standing_dict, standing_text
+
+    standing = open_ledger(url, begin=False).merge(dataset, into, purpose=check_purpose(purpose))
+    if as_json:
+        click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
+    else:
+        click.echo(standing_text(standing))
+
+
+@ledger.command()
+@_ledger
+@click.option("--request", required=True, help="Id of the run, as `show` lists it.")
+@click.option("--out", type=click.Path(path_type=Path), help="File.  [default: stdout]")
+def release(url: str | None, request: str, out: Path | None) -> None:
+    """Write a release that was committed once more: no data, no budget."""
+    from discreet.ledger.ledger import open_ledger
+    from discreet.report import check_file, write_whole
+
+    if out is not None:
+        check_file(out)
+    text = open_ledger(url, begin=False).stored(request).stamped()
+    if out is None:
+        click.echo(text)
+    else:
+        click.echo(f"Written: {write_whole(out, text)}", err=True)
+
+
+@ledger.command()
+@_ledger
+@click.option("--against", multiple=True, help="A release that was handed out; others may follow it.")
+@click.option("--head", multiple=True, help="A head that was noted earlier; may be given several times.")
 @click.argument("more", nargs=-1, metavar="")
 @_json
-def verify(url: str | None, against: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> None:
+def verify(
+    url: str | None, against: tuple[str, ...], head: tuple[str, ...], more: tuple[str, ...], as_json: bool
+) -> None:
     """Check that nothing in the ledger was changed, taken out or cut off.
 
     Whoever can write the ledger could make up a new chain as a whole; releases that were handed out hold the chain's
@@ -261,9 +235,9 @@ def verify(url: str | None, against: tuple[str, ...], more: tuple[str, ...], as_
         raise SettingError("verify: name releases with --against")
     anchors = [anchor_of(path) for path in (*against, *more)]
     found = open_ledger(url, begin=False)
-    verdict = verified(found, anchors)
-    click.echo(json.dumps(verdict_dict(verdict), ensure_ascii=False) if as_json else verdict_text(found.name, verdict))
-    if verdict.problems:
+    verdict = verified(found, anchors, head)
+    click.echo(json.dumps(verdict_dict(verdict), ensure_ascii=False) if as_json else verdict_text(found.place, verdict))
+    if not verdict.whole:
         sys.exit(1)
 
 
@@ -284,6 +258,7 @@ def export(url: str | None, dataset: str | None, form: str, out: Path | None, as
         raise SettingError("json: --format csv says something else")
     found = open_ledger(url, begin=False)
     book = found.book()
+    _known(book, dataset)
     text = export_csv(book, dataset) if form == "csv" else export_json(book, dataset)
     if out is None:
         click.echo(text, nl=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli_ledger import Record, ledger_options
+from discreet.cli_recording import Record, ledger_options
 
 
 @click.command()
@@ -57,23 +57,22 @@ def test(
         raise SettingError("columns: X and Y are tested; name what is given with --given")
     if out is not None:
         check_file(out)
-    account = record.account(data)
-    found = examine(
-        data,
-        x,
-        y,
-        (*given, *more),
-        domain=Domain.from_yaml(Path(domain_file)),
-        epsilon=epsilon,
-        delta=DELTA if delta is None else delta,
-        test=test,
-        alpha=alpha,
-        account=account,
-        progress=telling(),
-    )
-    click.echo(found.to_json() if as_json else answer_text(found))
-    if not as_json:
-        click.echo(f"\n{answer_statement(found)}", err=True)
-    if out is not None:
-        click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)
-    record.tell(account)
+    with record.running(data) as account:
+        found = examine(
+            data,
+            x,
+            y,
+            (*given, *more),
+            domain=Domain.from_yaml(Path(domain_file)),
+            epsilon=epsilon,
+            delta=DELTA if delta is None else delta,
+            test=test,
+            alpha=alpha,
+            account=account,
+            progress=telling(),
+        )
+        click.echo(found.to_json() if as_json else answer_text(found))
+        if not as_json:
+            click.echo(f"\n{answer_statement(found)}", err=True)
+        if out is not None:
+            click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)

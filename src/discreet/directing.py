@@ -66,7 +66,7 @@ def direction(
     epsilon: float,
     score: str = "reci",
     sure: float = SURE,
-    account: Account | None = None,
+    account: Account | str | None = None,
     progress: Progress | None = None,
 ) -> Directions:
     """Say which of two columns causes the other, for one pair or several, under differential privacy.
@@ -88,7 +88,8 @@ def direction(
         A direction is told only if the margin's noise did not turn it round with at least this probability, and the
         curves are more than noise; 0.5 takes any guess. ``"iqr"`` has no such probability.
     account
-        Where the run is recorded, and what limits it. Without one, what else was asked of these rows is not counted.
+        Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
+        Without one, what else was asked of these rows is not counted.
     progress
         Called with a line of words at each step.
 
@@ -105,10 +106,10 @@ def direction(
     LedgerError
         If the ledger cannot be read or written. What was reserved before that stays spent.
     """
-    public = {"domain": domain.to_dict(), "pairs": [list(pair) for pair in pairs], "score": score, "sure": sure}
-    domain = between_bounds(domain)
+    declared, domain = domain.to_dict(), between_bounds(domain)
     scaled = check_pairs(pairs, domain, score, sure)
     check_guarantee(epsilon, 0.0, domain.rows)
+    public = {"domain": declared, "pairs": [list(pair) for pair in pairs], "sure": float(sure)}
     record = Recorder(account, lambda: asked("direction", score, epsilon, 0.0, public))
     if (stored := record.stored(Directions, progress)) is not None:
         return stored

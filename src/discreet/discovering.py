@@ -45,7 +45,7 @@ def discover(
     delta: float = DELTA,
     method: str | Recipe = "auto",
     knowledge: Knowledge = NOTHING_KNOWN,
-    account: Account | None = None,
+    account: Account | str | None = None,
     progress: Progress | None = None,
 ) -> Discovery:
     """Find a causal graph of a table under differential privacy.
@@ -63,7 +63,8 @@ def discover(
     knowledge
         Required and forbidden arrows, and tiers. Public.
     account
-        Where the run is recorded, and what limits it. Without one, what else was asked of these rows is not counted.
+        Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
+        Without one, what else was asked of these rows is not counted.
     progress
         Called with a line of words at each step. They depend on public facts and released values only.
 

@@ -78,6 +78,13 @@ class Privacy:
         return cls(epsilon, delta, str(data["unit"]), private, spent, ledger)
 
 
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as a plain one."""
+    if not hasattr(value, "item"):
+        raise TypeError(f"a {type(value).__name__} has no place in a release")
+    return value.item()
+
+
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
@@ -153,7 +160,7 @@ class Discovery:
             "knowledge": self.knowledge.to_dict(),
             "measurements": [m.to_dict() for m in self.measurements],
         }
-        return json.dumps({**self.to_dict(), **extra}, ensure_ascii=False, allow_nan=False)
+        return json.dumps({**self.to_dict(), **extra}, ensure_ascii=False, allow_nan=False, default=_plain)
 
     @classmethod
     def from_json(cls, text: str) -> Discovery:

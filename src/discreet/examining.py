@@ -109,7 +109,7 @@ def examine(
     delta: float = DELTA,
     test: str = "auto",
     alpha: float = 0.05,
-    account: Account | None = None,
+    account: Account | str | None = None,
     progress: Progress | None = None,
 ) -> Answer:
     """Say whether two columns are independent given others, under differential privacy.
@@ -131,7 +131,8 @@ def examine(
     alpha
         Level: the share of independent columns that is called dependent. Fixed before anything is asked.
     account
-        Where the run is recorded, and what limits it. Without one, what else was asked of these rows is not counted.
+        Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
+        Without one, what else was asked of these rows is not counted.
     progress
         Called with a line of words at each step.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Protocol, Self, TypeVar
 
 from discreet.discovery import Privacy
+from discreet.errors import SettingError
 from discreet.ledger.accounts import Account, Run
 from discreet.ledger.entries import Stamp, canonical, digest
 from discreet.ledger.records import Asked
@@ -38,7 +40,11 @@ Make = Callable[[Currency | None, Reserve | None], Budget]
 class Recorder:
     """The record of one run; without an account there is none."""
 
-    def __init__(self, account: Account | None, asked: Callable[[], Asked]) -> None:
+    def __init__(self, account: Account | str | None, asked: Callable[[], Asked]) -> None:
+        if isinstance(account, str):
+            account = Account(account)
+        elif not isinstance(account, Account | None):
+            raise SettingError("account: an Account, or the name of a data set")
         self._run: Run | None = None if account is None else account.start(asked())
         self._budget: Budget | None = None
 
@@ -57,7 +63,7 @@ class Recorder:
         return self._budget
 
     @property
-    def seen(self) -> Callable[[Mapping[str, bytes]], None] | None:
+    def seen(self) -> Callable[[bytes], None] | None:
         """What wants to know which rows these are."""
         return None if self._run is None else self._run.seen
 
@@ -75,4 +81,15 @@ def stamped(found: H, stamp: Stamp) -> H:
 
 def asked(command: str, method: str, epsilon: float, delta: float, parameters: Mapping[str, Any]) -> Asked:
     """Return what a run asks for, with a hash of all that decides it."""
-    return Asked(command, method, float(epsilon), float(delta), digest(canonical(dict(parameters))))
+    return Asked(command, method, float(epsilon), float(delta), digest(canonical(_plain(parameters))))
+
+
+def _plain(value: Any) -> Any:
+    """Return plain data in which equal numbers read the same."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    return value

@@ -47,6 +47,9 @@ _SEEDED += ("audit", "published", "statistics.shifts", "examining_numbers", "exa
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
+ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys")
+"""Who draws from the system's entropy: noise, and the secret key of a ledger."""
+
 HOLDERS = frozenset({"statistics", "mechanisms", "room", "tables", "privacy"})
 """Layers in which rows, exact values or noise pass by."""
 
@@ -83,6 +86,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "discreet.privacy": ("arrays", "errors", "privacy", "sealed"),
     "discreet.statistics": ("arrays", "errors", "domain", "tables", "statistics"),
     "discreet.mechanisms": ("arrays", "errors", "privacy", "statistics", "mechanisms"),
+    "discreet.ledger": ("errors", "ledger", "privacy", "sealed"),  # what was spent, and no rows
     "discreet.oracles": ("arrays", "errors", "graph", "oracles"),
     "discreet.oracles.exact": ("arrays", "errors", "oracles", "sealed", "tables"),  # not private: asks rows directly
     "discreet.published": (*_BELOW, *_BESIDE),

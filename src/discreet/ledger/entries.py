@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,8 @@ from typing import Any, Literal
 
 from discreet.errors import LedgerError, ReleaseError
 
-Kind = Literal["begun", "limit", "reserved", "committed", "refused", "spent"]
-KINDS: tuple[Kind, ...] = ("begun", "limit", "reserved", "committed", "refused", "spent")
+Kind = Literal["begun", "limit", "reserved", "committed", "refused", "spent", "merged"]
+KINDS: tuple[Kind, ...] = ("begun", "limit", "reserved", "committed", "refused", "spent", "merged")
 
 BEFORE_ALL = "0" * 64
 """What the first entry holds as the hash of the one before."""
@@ -24,8 +25,11 @@ _FACTS: dict[Kind, set[str]] = {
     "committed": {"release", "spent", "standing"},
     "refused": {"asked", "cost", "standing"},
     "spent": {"asked", "cost", "standing"},
+    "merged": {"standing"},
 }
 """What an entry of each kind must say."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+00:00)?")
 
 FIELDS = ("number", "previous", "kind", "dataset", "request", "who", "when", "purpose", "facts")
 
@@ -51,8 +55,8 @@ class Entry:
     previous
         Hash of the entry before.
     kind
-        ``begun`` (the ledger itself), ``limit``, ``reserved``, ``committed``, ``refused``, or ``spent`` for what was
-        spent by other means.
+        ``begun`` (the ledger itself), ``limit``, ``reserved``, ``committed``, ``refused``, ``spent`` for what was spent
+        by other means or under another name, or ``merged`` for a name that is counted under another one now.
     dataset
         Whose budget it is about; empty for the ledger itself.
     request
@@ -110,6 +114,7 @@ class Entry:
             and all(isinstance(text, str) for text in texts)
             and isinstance(self.facts, dict)
             and self.facts.keys() >= _FACTS[self.kind]
+            and _TIME.fullmatch(self.when) is not None
         )
 
     def to_dict(self) -> dict[str, Any]:

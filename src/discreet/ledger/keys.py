@@ -1,4 +1,4 @@
-"""The secret key of a ledger, and what columns are known by under it: never printed, never exported.
+"""The secret key of a ledger, and what rows are known by under it: never printed, never exported.
 
 A plain hash of a table would tell whoever can guess it who is in it; under a key that stays with the custodian, it
 tells nothing. What it catches and what not: ``keys.md``.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 
 from discreet.errors import LedgerError
@@ -21,49 +20,71 @@ VARIABLE = "DISCREET_LEDGER_KEY"
 BYTES = 32
 
 
+class Key(Sealed):
+    """A key, and whether it was made just now."""
+
+    def __init__(self, secret: bytes, *, fresh: bool) -> None:
+        self.secret = secret
+        self.fresh = fresh
+
+
 class Marker(Sealed):
     """Holds the key."""
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    def __init__(self, key: Key) -> None:
+        self._key = key.secret
+        self.fresh = key.fresh
 
-    def marks(self, raw: Mapping[str, bytes]) -> list[str]:
-        """Return the marks of columns, sorted; what they are called does not matter."""
-        return sorted({hmac.digest(self._key, value, "sha256").hex() for value in raw.values()})
+    def mark(self, raw: bytes) -> str:
+        """Return the mark of a table's rows."""
+        return hmac.digest(self._key, raw, "sha256").hex()
 
 
-def key_of(beside: Path | None, identity: str) -> bytes:
+def key_of(beside: Path | None, identity: str) -> Key:
     """Return the key, made at its first use and readable by its owner alone."""
     named = os.environ.get(VARIABLE)
     path = Path(named) if named else beside or _folder() / f"{identity}.key"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _make(path)
+        fresh = _made(path)
         key = path.read_bytes()
+        open_to_all = os.name == "posix" and not named and bool(path.stat().st_mode & 0o077)
     except OSError:
-        raise LedgerError(f"the key file {path.name!r} of the ledger cannot be made or read") from None
+        raise LedgerError(
+            f"the key file {path.name!r} of the ledger cannot be made or read; {VARIABLE} may name another one"
+        ) from None
+    if open_to_all:
+        raise LedgerError(f"the key file {path.name!r} of the ledger can be read by others: `chmod 600` it")
     if len(key) != BYTES:
         raise LedgerError(
             f"the key file {path.name!r} of the ledger is damaged: restore it, or delete it for a new key"
         )
-    return key
+    return Key(key, fresh=fresh)
 
 
-def _make(path: Path) -> None:
-    """Write a fresh key unless there is one, whole or not at all."""
+def _made(path: Path) -> bool:
+    """Write a fresh key unless there is one, whole or not at all; whether it was."""
     if path.exists():
-        return
+        return False
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(secrets.token_bytes(BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, path)  # fails if another process was quicker
-    except FileExistsError:
-        pass
+        _write(draft)
+        try:
+            os.link(draft, path)  # fails if another process was quicker
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+    return True
+
+
+def _write(path: Path) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(BYTES))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _folder() -> Path:

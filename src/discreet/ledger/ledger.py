@@ -18,7 +18,7 @@ from discreet.ledger.prices import Limit, Price
 from discreet.ledger.queries import identity_in, last_in, of_request, standing_in, stored_in
 from discreet.ledger.records import Asked, Book, Kept, Row, Standing, Stored
 from discreet.ledger.stores import Session, Store, store_for
-from discreet.ledger.words import check_name, refusal
+from discreet.ledger.words import check_name, printable, refusal, untrue
 
 VARIABLE = "DISCREET_LEDGER"
 """Names the ledger where nothing else does."""
@@ -38,6 +38,7 @@ class Ledger:
         self.late: str | None = None
         self.fresh = False
         self._marker: Marker | None = None
+        self._identity: str | None = None
 
     @property
     def name(self) -> str:
@@ -51,14 +52,17 @@ class Ledger:
 
     def begin(self) -> None:
         """Make it if it is not there, and note in ``fresh`` that it was made now."""
-        if self._store.begin():
-            with self._store.writing() as session:
-                self._begun(session)
+        self._store.begin(self._first)
+
+    def __repr__(self) -> str:
+        return f"<Ledger: {self.place}>"
 
     def identity(self) -> str:
         """Return what tells this ledger from others."""
-        with self._store.reading() as session:
-            return identity_in(session)
+        if self._identity is None:
+            with self._store.reading() as session:
+                self._identity = identity_in(session)
+        return self._identity
 
     def declare(
         self, dataset: str, limit: Limit, *, owner: str | None = None, purpose: str = "", fresh: bool = False
@@ -72,11 +76,11 @@ class Ledger:
         SettingError
             If the currency would change, or ``fresh`` is set and there is a limit.
         """
-        check_name(dataset, "dataset")
+        dataset = check_name(dataset, "dataset")
         amount = str(limit.amount)  # outside of the transaction: it takes some time
         refused = None
         with self._store.writing() as session:
-            before = standing_in(session, dataset)
+            before = _open(standing_in(session, dataset))
             if fresh and before.limit is not None:
                 raise SettingError(f"{dataset!r} has a limit already; `discreet ledger limit` changes it")
             if before.limit is not None and before.limit.currency is not limit.currency:
@@ -85,10 +89,12 @@ class Ledger:
                     f"delta {'above 0' if before.limit.delta else '0'} keeps it"
                 )
             after = replace(before, limit=limit, owner=_owner(owner, before))
+            if after == before:
+                return before
             if limit.allows(before.spent):
                 self._append(session, "limit", dataset, None, purpose, {"amount": amount, "standing": after.to_dict()})
             else:
-                refused = refusal(dataset, limit, before.spent)
+                refused = untrue(dataset, limit, before.spent)
         if refused is not None:
             raise BudgetError(refused)
         return after
@@ -129,50 +135,91 @@ class Ledger:
             return self._answered(session, dataset, request, asked)
 
     def reserve(
-        self, dataset: str, request: str, asked: Asked, price: Price, *, purpose: str = "", marks: Sequence[str] = ()
+        self,
+        dataset: str,
+        request: str,
+        asked: Asked,
+        price: Price,
+        *,
+        purpose: str = "",
+        mark: str | None = None,
+        only_refuse: bool = False,
     ) -> None:
         """Reserve what a whole run may cost, before anything is evaluated; or refuse, and book that.
+
+        Parameters
+        ----------
+        mark
+            What the rows are known by.
+        only_refuse
+            Book nothing where it is allowed: look before rows are read.
 
         Raises
         ------
         BudgetError
-            If the data set's limit does not allow it, or somebody reserved the same request.
+            If the data set's limit does not allow it, somebody reserved the same request, or the name is given up.
         """
-        refused = None
+        dataset = check_name(dataset, "dataset")
         with self._store.writing() as session:
             if self._answered(session, dataset, request, asked) is not None:
                 raise RequestError(f"request {request!r} was answered a moment ago; ask again to see it")
-            before = standing_in(session, dataset)
+            before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
             facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
-            if before.limit is None or before.limit.allows(after.spent):
-                self._append(session, "reserved", dataset, request, purpose, {**facts, "standing": after.to_dict()})
-                for mark in marks:
-                    session.run(
-                        "INSERT INTO discreet_marks VALUES (?, ?) ON CONFLICT (dataset, mark) DO NOTHING",
-                        (dataset, mark),
-                    )
-            else:
-                refused = refusal(dataset, before.limit, before.spent, price, asked.epsilon, asked.delta)
-                self._append(session, "refused", dataset, request, purpose, {**facts, "standing": before.to_dict()})
-        if refused is not None:
-            raise BudgetError(refused)
-
-    def refuse(self, dataset: str, request: str, asked: Asked, price: Price, *, purpose: str = "") -> None:
-        """Book a refusal and raise it, if the limit does not allow a price; else do nothing."""
-        standing = self.standing(dataset)
-        if standing.limit is not None and not standing.limit.allows(standing.spent.plus(price)):
-            self.reserve(dataset, request, asked, price, purpose=purpose)
+            refused = before.limit is not None and not before.limit.allows(after.spent)
+            if refused:
+                facts["standing"] = before.to_dict()
+                self._append(session, "refused", dataset, request, purpose, facts)
+            elif not only_refuse:
+                facts["standing"] = after.to_dict()
+                self._append(session, "reserved", dataset, request, purpose, facts)
+                if mark is not None:
+                    session.run("INSERT INTO discreet_marks VALUES (?, ?) ON CONFLICT DO NOTHING", (dataset, mark))
+        if refused and before.limit is not None:
+            raise BudgetError(refusal(dataset, before.limit, before.spent, price, asked.epsilon, asked.delta))
 
     def spend(self, dataset: str, price: Price, *, what: Mapping[str, Any], purpose: str) -> Standing:
         """Book what was spent by other means; it counts whether or not the limit allows it."""
-        check_name(dataset, "dataset")
+        dataset = check_name(dataset, "dataset")
         with self._store.writing() as session:
-            before = standing_in(session, dataset)
+            before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
             facts = {"asked": dict(what), "cost": price.to_dict(), "standing": after.to_dict()}
             self._append(session, "spent", dataset, None, purpose, facts)
         return after
+
+    def merge(self, dataset: str, into: str, *, purpose: str = "") -> Standing:
+        """Count a data set under another name from now on, with all that was spent on it; its own name is closed."""
+        dataset, into = check_name(dataset, "dataset"), check_name(into, "into")
+        if dataset == into:
+            raise SettingError("into: another name")
+        with self._store.writing() as session:
+            gone = _open(standing_in(session, dataset))
+            if not gone.runs:
+                raise SettingError(f"dataset: nothing was ever spent on {dataset!r}")
+            before = _open(standing_in(session, into))
+            owner = _owner(None, before)
+            after = replace(before, spent=before.spent.plus(gone.spent), runs=before.runs + 1, owner=owner)
+            what = {"command": "merged", "method": dataset, "epsilon": None, "delta": None}
+            facts = {"asked": what, "cost": gone.spent.to_dict(), "standing": after.to_dict()}
+            self._append(session, "spent", into, None, purpose, facts)
+            closed = replace(gone, into=into)
+            self._append(session, "merged", dataset, None, purpose, {"standing": closed.to_dict()})
+        return after
+
+    def stored(self, request: str) -> Stored:
+        """Return the release of a request as it was committed."""
+        with self._store.reading() as session:
+            found = stored_in(session, request)
+        if found is None:
+            raise SettingError(f"request: the ledger holds no release of {request!r}; `ledger show --all` lists them")
+        return found
+
+    def limited(self) -> list[str]:
+        """Return the names for which limits were declared."""
+        with self._store.reading() as session:
+            found = session.run("SELECT DISTINCT dataset FROM discreet_entries WHERE kind = 'limit' ORDER BY dataset")
+        return [str(name) for (name,) in found]
 
     def commit(self, dataset: str, request: str, body: str, spent: Sequence[Mapping[str, Any]]) -> Stamp:
         """Keep a release with the entry that commits it; only what this returns may be handed out."""
@@ -202,24 +249,26 @@ class Ledger:
         except LedgerError:
             return None
 
-    def marks(self, raw: Mapping[str, bytes]) -> list[str]:
-        """Return what columns are known by, under the ledger's secret key."""
+    def mark(self, raw: bytes) -> str:
+        """Return what rows are known by, under the ledger's secret key."""
         if self._marker is None:
             self._marker = Marker(key_of(self._store.key_name, self.identity()))
-        return self._marker.marks(raw)
+        return self._marker.mark(raw)
 
-    def alike(self, dataset: str, marks: Sequence[str]) -> list[str]:
-        """Return other data sets that at least half of these columns were seen in."""
-        if not marks:
-            return []
-        places = ", ".join("?" * len(marks))
+    @property
+    def forgetful(self) -> bool:
+        """Whether the key was made just now although rows were marked before: these are not known any more."""
+        if self._marker is None or not self._marker.fresh:
+            return False
         with self._store.reading() as session:
-            found = session.run(
-                f"SELECT dataset, count(*) FROM discreet_marks WHERE dataset <> ? AND mark IN ({places}) "
-                "GROUP BY dataset ORDER BY dataset",
-                (dataset, *marks),
-            )
-        return [str(name) for name, count in found if 2 * int(count) >= len(marks)]
+            return bool(session.run("SELECT 1 FROM discreet_marks LIMIT 1"))
+
+    def alike(self, dataset: str, mark: str) -> list[Standing]:
+        """Return other data sets that the same rows were seen in, those with a limit first."""
+        with self._store.reading() as session:
+            found = session.run("SELECT dataset FROM discreet_marks WHERE dataset <> ? AND mark = ?", (dataset, mark))
+            standings = [standing_in(session, str(name)) for (name,) in sorted(found)]
+        return sorted((s for s in standings if s.into is None), key=lambda s: s.limit is None)
 
     def _answered(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
         reserved = of_request(session, request, "reserved")
@@ -241,25 +290,30 @@ class Ledger:
             )
         return stored
 
-    def _begun(self, session: Session) -> Entry:
-        """Return the last entry; the first one is written if there is none, also if a process died before it did."""
-        last = last_in(session)
-        if last is None:
-            last = self._append(session, "begun", "", None, "", {"ledger": str(uuid4())})
-            self.fresh = True
-        return last
+    def _first(self, session: Session) -> None:
+        """Write the first entry: what the ledger is known by, and a salt that no release shows."""
+        self._append(session, "begun", "", None, "", {"ledger": str(uuid4()), "salt": str(uuid4())})
+        self.fresh = True
+
+    def _who(self, session: Session) -> str:
+        """Return who writes: the user's name, and on a server first the name it knows them by."""
+        known = self._store.user(session)
+        return who() if known is None else f"{printable(known)} ({who()})"
 
     def _append(
         self, session: Session, kind: Kind, dataset: str, request: str | None, purpose: str, facts: Mapping[str, Any]
     ) -> Entry:
-        last = last_in(session) if kind == "begun" else self._begun(session)
+        last = last_in(session)
+        if (last is None) != (kind == "begun") or self._identity not in (None, last and identity_in(session)):
+            raise LedgerError(f"{self.name} is another one than before, or has lost its entries; nothing was written")
+        self.late = None
         when = datetime.now(UTC).isoformat(timespec="seconds")
         if last is not None and when < last.when:
             self.late = (
                 f"the clock says {when}, before the ledger's last entry ({last.when}): check it; nothing is lost"
             )
         number, previous = (1, BEFORE_ALL) if last is None else (last.number + 1, last.hash)
-        entry = Entry(number, previous, kind, dataset, request, who(), when, purpose, facts)
+        entry = Entry(number, previous, kind, dataset, request, self._who(session), when, purpose, facts)
         session.run(
             "INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?)",
             (number, dataset, kind, request, entry.text, entry.hash),
@@ -291,10 +345,16 @@ def default_path() -> Path:
 def who() -> str:
     """Return the user's name, as far as the system knows it."""
     try:
-        name = getpass.getuser()
+        return printable(getpass.getuser()) or "unknown"
     except (KeyError, OSError, ImportError):
         return "unknown"
-    return "".join(c if c.isprintable() else "?" for c in name)[:100] or "unknown"
+
+
+def _open(standing: Standing) -> Standing:
+    """Refuse a name that is counted under another one."""
+    if standing.into is not None:
+        raise BudgetError(f"{standing.dataset!r} is counted under {standing.into!r} since both were merged: name that")
+    return standing
 
 
 def _owner(owner: str | None, before: Standing) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,11 @@ from discreet.ledger.stores import CREATE, KEPT, NOT_YET, TABLES, WAIT, Session,
 if TYPE_CHECKING:
     import psycopg
 
+SCHEMA = "discreet"
+"""The schema that holds the tables."""
+
 CONNECT = 15
 """Seconds to wait for the server."""
-
-_LATEST = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
-"""After waiting for others, see what they wrote, whatever the server's settings are."""
 
 _ONLY_GROWS = (
     "CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
@@ -26,10 +26,10 @@ _ONLY_GROWS = (
 
 class _Transaction:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
+        self._opened = connection
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        cursor = self._connection.execute(sql.replace("?", "%s").encode(), list(values))
+        cursor = self._opened.execute(sql.replace("?", "%s").encode(), list(values))
         return cursor.fetchall() if cursor.description else []
 
     def last(self, dataset: str | None) -> int | None:
@@ -44,8 +44,8 @@ class _Transaction:
 class PostgreSQL:
     """A ledger in a database that several people share.
 
-    Whoever writes holds the table of entries until the transaction ends; others wait in line. Commits wait for the
-    server's disk whatever its settings are.
+    Whoever writes holds a lock of the table of entries until the transaction ends; others wait in line. It takes the
+    rights to select and insert, no others. Commits wait for the server's disk, unless its own ``fsync`` is off.
     """
 
     key_name = None
@@ -66,16 +66,19 @@ class PostgreSQL:
         self.name = f"the ledger in database {known.get('dbname', 'postgres')!r}"
         self.place = f"database {known.get('dbname', 'postgres')!r} on {known.get('host', 'this machine')}"
 
-    def begin(self) -> bool:
-        """Make the tables if there are none; whether they were made now."""
-        with self._connected() as connection:
-            session = _Transaction(connection)
-            session.run(_LATEST)
+    def user(self, session: Session) -> str:
+        """Return the name that the server knows the user by."""
+        return str(session.run("SELECT session_user")[0][0])
+
+    def begin(self, first: Callable[[Session], object]) -> None:
+        """Make the tables and the first entry if there are none, in one transaction."""
+        with self._connected() as session:
             if self._there(session):
-                return False
+                return
             session.run("SELECT pg_advisory_xact_lock(hashtext('discreet ledger'))")
             if self._there(session):
-                return False
+                return
+            session.run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             for sql in CREATE:
                 session.run(sql.format(big="BIGINT"))
             session.run(_ONLY_GROWS)
@@ -84,25 +87,21 @@ class PostgreSQL:
                     f"CREATE TRIGGER {table}_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
                     "EXECUTE FUNCTION discreet_only_grows()"
                 )
-        return True
+            first(session)
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Return a context of one transaction, while which nobody else writes."""
-        with self._connected() as connection:
-            session = _Transaction(connection)
-            session.run(_LATEST)
+        with self._connected() as session:
             self._exists(session)
-            session.run("LOCK TABLE discreet_entries IN EXCLUSIVE MODE")
+            session.run(f"SELECT pg_advisory_xact_lock('{SCHEMA}.discreet_entries'::regclass::oid::bigint)")
             self._exists(session)  # as it is now that nobody else writes
             yield session
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Return a context in which everything is seen as of one moment."""
-        with self._connected() as connection:
-            session = _Transaction(connection)
-            session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with self._connected("REPEATABLE READ, READ ONLY") as session:
             self._exists(session)
             yield session
 
@@ -112,7 +111,7 @@ class PostgreSQL:
 
     def _there(self, session: Session) -> bool:
         """Whether there is a ledger; one that this version does not know, or that is damaged, is refused."""
-        wanted = ", ".join(f"to_regclass('{table}') IS NOT NULL" for table in TABLES)
+        wanted = ", ".join(f"to_regclass('{SCHEMA}.{table}') IS NOT NULL" for table in TABLES)
         there = session.run(f"SELECT {wanted}")[0]
         if there[0]:
             check_version(session.run("SELECT version FROM discreet_ledger"), self.name)
@@ -121,14 +120,19 @@ class PostgreSQL:
         return all(there)
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
-        """One connection, one transaction: committed at the end, undone if anything fails."""
+    def _connected(self, isolation: str = "READ COMMITTED") -> Iterator[_Transaction]:
+        """One connection, one transaction: committed at the end, undone if anything fails.
+
+        Names are looked up in the ledger's own schema, whatever the user's search path is.
+        """
         driver = self._driver
         try:
             with driver.connect(self._url) as connection:
+                connection.execute(f"SET TRANSACTION ISOLATION LEVEL {isolation}".encode())
                 connection.execute("SET LOCAL synchronous_commit = on")
+                connection.execute(f"SET LOCAL search_path = {SCHEMA}, pg_temp".encode())
                 connection.execute(f"SET LOCAL lock_timeout = '{WAIT}s'".encode())
-                yield connection
+                yield _Transaction(connection)
         except driver.errors.LockNotAvailable:
             failed = f"was written by others for {WAIT} seconds: try again"
         except (driver.errors.InsufficientPrivilege, driver.errors.ReadOnlySqlTransaction):
@@ -137,10 +141,21 @@ class PostgreSQL:
             failed = "cannot be written, the server's disk or memory is full"
         except (driver.errors.RaiseException, driver.errors.IntegrityError):
             failed = "refuses to be changed, since it only grows"
-        except driver.OperationalError:
-            failed = "cannot be reached, or refused the name or password (PGPASSWORD or ~/.pgpass hold it)"
+        except driver.OperationalError as error:
+            failed = _unreached(str(error))
         except driver.Error as error:
             failed = f"cannot be used ({type(error).__name__})"
         else:
             return
         raise LedgerError(f"{self.name} {failed}")
+
+
+def _unreached(message: str) -> str:
+    """Say why a server cannot be reached, in our own words."""
+    if "password" in message or "authentication" in message or "role" in message:
+        return "refused the user or the password (PGPASSWORD or ~/.pgpass hold it)"
+    if "connection" in message and any(word in message for word in ("closed", "terminating", "lost")):
+        return "went away: the connection was lost. What was reserved before stays reserved"
+    if "does not exist" in message:
+        return "does not exist on that server; make it with `createdb`"
+    return "cannot be reached: the server is down, or host and port are wrong"

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.errors import LedgerError, SettingError
 from discreet.privacy.accounting import (
     Currency,
+    as_written,
     check_guarantee,
     epsilon_of_mu,
     epsilon_of_rho,
@@ -19,6 +20,9 @@ from discreet.privacy.accounting import (
     rho_of,
 )
 from discreet.privacy.budget import GRAINS, Budget
+
+LONGEST = 100
+"""Digits of a number of grains: far more than any cost has."""
 
 SHOWN_DELTA = 1e-6
 """The delta at which a total is shown where no limit names one."""
@@ -75,8 +79,8 @@ class Price:
     def of_outside(cls, epsilon: float, delta: float) -> Price:
         """Return what a release by other means costs, of which only epsilon and delta are known."""
         check_guarantee(epsilon, delta)
-        pure = cls.of_pure(Fraction(epsilon))
-        return pure if delta == 0 else cls(pure.zcdp, None, None, up(delta))
+        pure = cls.of_pure(as_written(epsilon))
+        return pure if delta == 0 else cls(pure.zcdp, None, None, up(as_written(delta)))
 
     def plus(self, other: Price) -> Price:
         """Return the sum; a currency that one of both lacks is lacking."""
@@ -95,10 +99,8 @@ class Price:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Price:
         """Read it back."""
-        read = {name: None if data[name] is None else int(data[name]) for name in ("zcdp", "pure", "gdp", "delta")}
-        if any(value is not None and value < 0 for value in read.values()):
-            raise LedgerError("the ledger holds a cost below 0")
-        return cls(**read)  # type: ignore[arg-type]
+        pure, gdp = (None if data[name] is None else _grains(data[name]) for name in ("pure", "gdp"))
+        return cls(_grains(data["zcdp"]), pure, gdp, _grains(data["delta"]))
 
     def epsilon(self, delta: float, *currencies: Currency) -> float | None:
         """Return an epsilon that it amounts to at a delta, rounded up; None if there is none.
@@ -143,6 +145,11 @@ class Limit:
     approximate: float = 0.0
 
     def __post_init__(self) -> None:
+        try:
+            for name in ("epsilon", "delta", "approximate"):
+                object.__setattr__(self, name, float(getattr(self, name)))
+        except (TypeError, ValueError, OverflowError):
+            raise SettingError("epsilon, delta, approximate: numbers") from None
         check_guarantee(self.epsilon, self.delta)
         if not 0 <= self.approximate <= self.delta or (self.delta and self.approximate == self.delta):
             raise SettingError("approximate: a part of delta, and less than all of it")
@@ -155,11 +162,18 @@ class Limit:
     @property
     def amount(self) -> int:
         """What may be spent, in grains, rounded down."""
-        spare = _at_most(Fraction(self.delta) - Fraction(self.approximate)) if self.approximate else self.delta
+        spare = self.delta
+        if self.approximate:
+            spare = _at_most(Fraction(self.delta) - Fraction(self.put_by, GRAINS))
         amount = down(limit_of(self.currency, self.epsilon, spare))
         if not amount:
             raise SettingError("epsilon, delta: too small for any release")
         return amount
+
+    @property
+    def put_by(self) -> int:
+        """What approximate parts may add to delta, in grains, rounded up: as much as one part of that size costs."""
+        return up(as_written(self.approximate))
 
     def left(self, spent: Price) -> int:
         """Return what is left of the amount, in grains; below 0 if more is spent."""
@@ -168,17 +182,17 @@ class Limit:
 
     def allows(self, spent: Price) -> bool:
         """Whether a total keeps to it."""
-        return self.left(spent) >= 0 and spent.delta <= down(Fraction(self.approximate))
+        return self.left(spent) >= 0 and spent.delta <= self.put_by
 
     def share(self, spent: Price) -> float:
-        """Return the share of the amount that is spent."""
+        """Return the share of the amount that is spent; 1 if it cannot be told in the limit's currency."""
         found = spent.amount(self.currency)
-        return float("inf") if found is None else float(Fraction(found, self.amount))
+        return 1.0 if found is None else float(Fraction(found, self.amount))
 
     def largest(self, spent: Price, *, pure: bool, delta: float) -> float:
         """Return about the largest epsilon that a further run could have, rounded down; 0 if none."""
         left = Fraction(max(self.left(spent), 0), GRAINS)
-        if not left:
+        if not left or spent.delta > self.put_by:
             return 0.0
         if self.currency is Currency.PURE:
             found = float(left)
@@ -194,9 +208,9 @@ class Limit:
 
     def _fits(self, epsilon: float, left: Fraction, *, pure: bool, delta: float) -> bool:
         if self.currency is Currency.PURE:
-            return Fraction(epsilon) <= left
+            return as_written(epsilon) <= left
         try:
-            asks = Price.of_pure(Fraction(epsilon)).zcdp if pure else up(rho_of(epsilon, delta))
+            asks = Price.of_pure(as_written(epsilon)).zcdp if pure else up(rho_of(epsilon, delta))
             return asks <= left * GRAINS
         except SettingError:
             return False
@@ -209,6 +223,13 @@ class Limit:
     def from_dict(cls, data: Mapping[str, Any]) -> Limit:
         """Read it back."""
         return cls(float(data["epsilon"]), float(data["delta"]), float(data["approximate"]))
+
+
+def _grains(text: object) -> int:
+    """Read a number of grains."""
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > LONGEST:
+        raise LedgerError("the ledger holds a cost that is none")
+    return int(text)
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

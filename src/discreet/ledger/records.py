@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -38,18 +39,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a data set stands: who owns it, its limit, and what is spent."""
+    """Where a data set stands: who owns it, its limit, and what is spent; or under which name it is counted now."""
 
     dataset: str
     owner: str
     limit: Limit | None
     spent: Price
     runs: int
+    into: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         limit = None if self.limit is None else self.limit.to_dict()
-        return {"owner": self.owner, "limit": limit, "spent": self.spent.to_dict(), "runs": self.runs}
+        known = {"owner": self.owner, "limit": limit, "spent": self.spent.to_dict(), "runs": self.runs}
+        return known if self.into is None else {**known, "into": self.into}
 
     @classmethod
     def of(cls, entry: Entry) -> Standing:
@@ -57,7 +60,8 @@ class Standing:
         try:
             data = entry.facts["standing"]
             limit = None if data["limit"] is None else Limit.from_dict(data["limit"])
-            return cls(entry.dataset, str(data["owner"]), limit, Price.from_dict(data["spent"]), int(data["runs"]))
+            spent, into = Price.from_dict(data["spent"]), data.get("into")
+            return cls(entry.dataset, str(data["owner"]), limit, spent, int(data["runs"]), into)
         except (KeyError, TypeError, ValueError, SettingError):
             raise LedgerError("the ledger holds an entry that cannot be read: `discreet ledger verify` tells") from None
 
@@ -69,6 +73,12 @@ class Stored:
     body: str
     stamp: Stamp
     when: str
+
+    def stamped(self) -> str:
+        """Return the release with its place in the ledger."""
+        data = json.loads(self.body)
+        data["privacy"]["ledger"] = vars(self.stamp)
+        return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True)

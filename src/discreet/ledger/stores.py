@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -66,8 +67,11 @@ class Store(Protocol):
     def key_name(self) -> Path | None:
         """Where the key of marks lies beside it; None if that is in the user's folder."""
 
-    def begin(self) -> bool:
-        """Make the tables if there are none; whether they were made now."""
+    def user(self, session: Session) -> str | None:
+        """Return the name that a server knows the user by; None where there is no server."""
+
+    def begin(self, first: Callable[[Session], object]) -> None:
+        """Make the tables if there are none, and the first entry, in one transaction."""
 
     def writing(self) -> Any:
         """Return a context of one transaction, while which nobody else writes."""
@@ -89,11 +93,11 @@ def check_version(found: list[tuple[Any, ...]], name: str) -> None:
 
 class _Transaction:
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
-        self._connection = connection
+        self._opened = connection
         self._name = name
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, values).fetchall()
+        return self._opened.execute(sql, values).fetchall()
 
     def last(self, dataset: str | None) -> int | None:
         """Ask the table and its indexes, which must agree.
@@ -132,34 +136,40 @@ class SQLite:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.name = f"the ledger {path.name!r}"
-        self.place = str(path)
+        self.place = os.fsencode(path).decode(errors="replace")
 
     @property
     def key_name(self) -> Path:
         """Where the key of marks lies."""
         return self._path.with_name(self._path.name + ".key")
 
-    def begin(self) -> bool:
-        """Make the file and its tables if there are none; whether they were made now."""
-        if self._path.is_dir() or (self._path.exists() and not self._path.is_file()):
-            raise LedgerError(f"{self.name} is not a file")
-        if self._path.exists() and self._path.stat().st_size:
+    def user(self, session: Session) -> None:
+        """Return nothing: a file knows no users."""
+
+    def begin(self, first: Callable[[Session], object]) -> None:
+        """Make the file, its tables and the first entry if there are none, in one transaction."""
+        if self._path.is_file() and self._path.stat().st_size:
             with self.reading():
-                return False
-        if self._path.exists() and (self.key_name.exists() or line_at(self._path).exists()):
-            raise LedgerError(
-                f"{self.name} is empty, and was not before: restore a backup, or delete it to begin another one"
-            )
+                return
+        if self._path.exists():
+            self._exists()
+            if self.key_name.exists() or line_at(self._path).exists():
+                raise LedgerError(
+                    f"{self.name} is empty, and was not before: restore a backup, or delete it to begin another one"
+                )
         with told(self.name, "nothing was changed"):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             except OSError:
-                raise LedgerError(f"the folder of {self.name} cannot be made; name another place") from None
+                raise LedgerError(
+                    f"{self.name} cannot be made: its folder cannot be made or written; name another place"
+                ) from None
             with closing(self._open("rwc")) as connection, _immediate(connection):
                 tables = self._tables(connection)
                 if tables:
                     self._check(connection, tables)
-                    return False
+                    return
                 for sql in (*CREATE, "CREATE INDEX discreet_again ON discreet_entries (number, dataset)"):
                     connection.execute(sql.format(big="INTEGER"))
                 for table in KEPT:
@@ -168,7 +178,7 @@ class SQLite:
                             f"CREATE TRIGGER {table}_no_{change.lower()} BEFORE {change} ON {table} "
                             "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END"
                         )
-        return True
+                first(_Transaction(connection, self.name))
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -206,7 +216,7 @@ class SQLite:
             return self._open("rw")
 
     def _open(self, mode: str) -> sqlite3.Connection:
-        url = f"file:{quote(str(self._path.absolute()))}?mode={mode}"
+        url = f"file:{quote(os.fsencode(self._path))}?mode={mode}"
         connection = sqlite3.connect(url, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA synchronous = EXTRA")
@@ -227,6 +237,8 @@ class SQLite:
             raise LedgerError(f"{self.name} {DAMAGED}")
 
     def _exists(self) -> None:
+        if self._path.exists() and not self._path.is_file():
+            raise LedgerError(f"{self.name} is not a file")
         if not self._path.exists():
             raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
 
@@ -291,18 +303,30 @@ def _reason(error: sqlite3.Error) -> str:
     return reasons.get(code, f"cannot be used ({type(error).__name__})")
 
 
+def _file(path: str) -> SQLite:
+    """Return the ledger in a file, found once: a later change of the folder does not matter."""
+    if re.match(r"\w+=", path):
+        raise SettingError("ledger: a PostgreSQL server is named as postgresql://user@host/database")
+    try:
+        return SQLite(Path(path).expanduser().resolve())
+    except (OSError, RuntimeError, ValueError):
+        raise SettingError("ledger: that is no name of a file") from None
+
+
 def store_for(url: str | os.PathLike[str]) -> Store:
     """Return the place that a URL or a path names: ``sqlite:///path``, a path, or ``postgresql://...``."""
     text = os.fspath(url)
     if not text or "\0" in text:
         raise SettingError("ledger: name a file, sqlite:///path or postgresql://host/database")
     scheme, separator, rest = text.partition("://")
+    if not separator and scheme.partition(":")[0] in ("sqlite", "postgresql", "postgres"):
+        raise SettingError("ledger: sqlite:///path with three slashes, or postgresql://host/database with two")
     if not separator:
-        return SQLite(Path(text).expanduser())
+        return _file(text)
     if scheme == "sqlite":
         if not rest.startswith("/") or len(rest) < 2:
             raise SettingError("ledger: sqlite:///path with three slashes, and a fourth if the path is absolute")
-        return SQLite(Path(rest[1:]).expanduser())
+        return _file(rest[1:])
     if scheme in ("postgresql", "postgres"):
         from discreet.ledger.postgres import PostgreSQL
 

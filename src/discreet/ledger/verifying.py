@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from discreet.errors import DiscreetError, ReleaseError
 from discreet.ledger.entries import BEFORE_ALL, Entry, Stamp, digest
@@ -18,6 +19,9 @@ MOST = 20
 
 MOST_BYTES = 1 << 30
 
+RELEASED = ("privacy", "measurements", "domain", "knowledge", "rows", "method")
+"""What a release that can be searched again holds of the rows and of what is public; its graph may be another one."""
+
 
 @dataclass(frozen=True)
 class Anchor:
@@ -25,19 +29,25 @@ class Anchor:
 
     name: str
     stamp: Stamp | None
-    body: str
+    data: Mapping[str, Any]
 
 
 @dataclass
 class Verdict:
-    """What was found: problems, and notes on what is odd but no problem."""
+    """What was found: problems, releases that do not belong to it, and notes on what is odd but no problem."""
 
     ledger: str = ""
     entries: int = 0
     head: str = BEFORE_ALL
     problems: list[str] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     confirmed: list[str] = field(default_factory=list)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything is as it was."""
+        return not self.problems and not self.astray
 
     def wrong(self, words: str) -> None:
         """Note a problem."""
@@ -47,20 +57,22 @@ class Verdict:
 
 def anchor_of(path: str) -> Anchor:
     """Read what a release file says of its place in a ledger."""
+    if not Path(path).is_file():
+        raise ReleaseError(f"there is no file {path!r}")
     try:
         if Path(path).stat().st_size > MOST_BYTES:
-            raise ReleaseError(f"the release file {Path(path).name!r} is too large")
+            raise ReleaseError(f"the release file {path!r} is too large")
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         stamp = data["privacy"].get("ledger")
         data["privacy"]["ledger"] = None
         found = None if stamp is None else Stamp.from_dict(stamp)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ReleaseError(f"{Path(path).name!r} cannot be read as a release") from None
-    return Anchor(Path(path).name, found, json.dumps(data, ensure_ascii=False))
+        raise ReleaseError(f"{path!r} cannot be read as a release") from None
+    return Anchor(path, found, data)
 
 
-def verified(ledger: Ledger, anchors: Sequence[Anchor] = ()) -> Verdict:
-    """Check all that is kept, and that releases stand where they say."""
+def verified(ledger: Ledger, anchors: Sequence[Anchor] = (), heads: Sequence[str] = ()) -> Verdict:
+    """Check all that is kept, that releases stand where they say, and that heads noted earlier are still there."""
     kept = ledger.kept(thorough=True)
     verdict = Verdict(entries=len(kept.rows))
     if not kept.whole:
@@ -71,6 +83,12 @@ def verified(ledger: Ledger, anchors: Sequence[Anchor] = ()) -> Verdict:
     chain.finish()
     for anchor in anchors:
         _check_anchor(anchor, chain, verdict)
+    hashes = {entry.hash for entry in chain.entries.values()}
+    for head in heads:
+        if head.strip().lower() not in hashes:
+            verdict.wrong(
+                f"no entry has the hash {head[:16]}…: entries were cut off or made anew, or it is another ledger"
+            )
     return verdict
 
 
@@ -102,7 +120,7 @@ class _Chain:
         if (entry.number, entry.dataset, entry.kind, entry.request) != row[:4]:
             wrong(f"entry {row.number} was changed: what it is filed under is not what it says")
         before = self._last
-        if row.number == 1 and (entry.previous != BEFORE_ALL or entry.kind != "begun"):
+        if row.number == 1 and (entry.previous, entry.kind, entry.dataset) != (BEFORE_ALL, "begun", ""):
             wrong("the first entry is not how a ledger begins")
         if before is not None and entry.previous != before.hash:
             wrong(f"entry {row.number} does not follow entry {before.number}: one of them was changed or put in")
@@ -110,8 +128,10 @@ class _Chain:
             self.verdict.notes.append(f"the clock went back between entries {before.number} and {entry.number}")
         self._last = self.entries[row.number] = entry
         self.verdict.head = row.hash
-        if entry.kind == "begun":
+        if entry.number == 1:
             self.verdict.ledger = str(entry.facts.get("ledger"))
+        elif entry.kind == "begun" or not entry.dataset:
+            wrong(f"entry {row.number} begins a ledger within a ledger")
         else:
             self._add_up(entry)
 
@@ -132,14 +152,20 @@ class _Chain:
         try:
             after = Standing.of(entry)
             cost = Price.from_dict(entry.facts["cost"]) if entry.kind in ("reserved", "spent") else NOTHING
-        except (DiscreetError, KeyError, TypeError, ValueError):
+            declared = entry.kind != "limit" or _declared(entry, before, after)
+        except (DiscreetError, KeyError, TypeError, ValueError, OverflowError):
             wrong(f"entry {number} cannot be read")
             return
         self._standings[entry.dataset] = after
         counts = entry.kind in ("reserved", "spent")
-        expected = replace(before, spent=before.spent.plus(cost), runs=before.runs + counts, owner=after.owner)
+        owner = before.owner or after.owner
+        expected = replace(before, spent=before.spent.plus(cost), runs=before.runs + counts, owner=owner)
         if entry.kind == "limit":
-            expected = replace(expected, limit=after.limit)
+            expected = replace(expected, limit=after.limit, owner=after.owner)
+        if entry.kind == "merged":
+            expected = replace(expected, into=after.into)
+        if not declared:
+            wrong(f"entry {number} declares a limit that could not be declared")
         if after != expected:
             wrong(f"entry {number} does not add up: what it says is spent is not the sum of what was reserved")
         if counts and after.limit is not None and not after.limit.allows(after.spent):
@@ -161,6 +187,10 @@ class _Chain:
             if body is None or digest(body) != entry.facts.get("release"):
                 wrong(f"the release of entry {number} is missing or was changed")
 
+    def release_of(self, entry: Entry) -> str | None:
+        """Return the release that an entry committed."""
+        return self._releases.get(entry.request or "")
+
     def finish(self) -> None:
         """Check what is left when all entries were followed."""
         if not self.entries and not self.verdict.problems:
@@ -173,23 +203,47 @@ class _Chain:
             )
 
 
+def _declared(entry: Entry, before: Standing, after: Standing) -> bool:
+    """Whether a limit is one that may be declared: it holds, says what it amounts to, and keeps its currency."""
+    limit = after.limit
+    if limit is None or str(limit.amount) != entry.facts.get("amount") or not limit.allows(before.spent):
+        return False
+    return before.limit is None or before.limit.currency is limit.currency
+
+
 def _check_anchor(anchor: Anchor, chain: _Chain, verdict: Verdict) -> None:
     stamp, name = anchor.stamp, anchor.name
     if stamp is None:
-        verdict.wrong(f"{name!r} has no place in a ledger: it was made without one")
+        verdict.astray.append(f"{name} has no place in a ledger: it was made without one, or that was taken out")
     elif stamp.ledger != verdict.ledger:
-        verdict.wrong(f"{name!r} was committed to another ledger: this one was put in its place, or is the wrong one")
-    elif stamp.entry > verdict.entries and stamp.entry not in chain.entries:
+        verdict.astray.append(
+            f"{name} was committed to another ledger: this one was put in its place, or is the wrong one"
+        )
+    elif stamp.entry not in chain.entries and stamp.entry > max(chain.entries, default=0):
         verdict.wrong(
-            f"{name!r} was committed as entry {stamp.entry}, and the ledger ends at entry {verdict.entries}: its tail "
-            "was cut off, or an older copy was put in its place"
+            f"{name} was committed as entry {stamp.entry}, and the ledger ends at entry {max(chain.entries, default=0)}"
+            ": its tail was cut off, or an older copy was put in its place"
         )
     elif stamp.entry not in chain.entries or chain.entries[stamp.entry].hash != stamp.head:
-        verdict.wrong(f"{name!r} was committed as entry {stamp.entry}, and that entry is another one now")
-    elif chain.entries[stamp.entry].facts.get("release") == digest(anchor.body):
-        verdict.confirmed.append(f"{name!r} is the release of entry {stamp.entry}")
+        verdict.wrong(f"{name} was committed as entry {stamp.entry}, and that entry is another one now")
     else:
-        verdict.confirmed.append(f"{name!r} stands at entry {stamp.entry}")
-        verdict.notes.append(
-            f"{name!r} does not read as it was committed: it was searched again, written in part, or edited"
+        _compare(anchor, chain.entries[stamp.entry], chain.release_of(chain.entries[stamp.entry]), verdict)
+
+
+def _compare(anchor: Anchor, entry: Entry, kept: str | None, verdict: Verdict) -> None:
+    """Compare a release with what was committed: what came out of the rows must be the same."""
+    try:
+        committed = json.loads(kept or "")
+        other = [k for k, v in anchor.data.items() if k != "version" and (k not in committed or committed[k] != v)]
+        searchable = bool(committed.get("measurements"))
+        released = [key for key in other if key in RELEASED or not searchable]
+    except (ValueError, AttributeError, RecursionError):
+        return  # that the kept release is damaged was told before
+    if released:
+        verdict.astray.append(
+            f"{anchor.name} is not what entry {entry.number} committed: it was edited ({released[0]})"
         )
+        return
+    verdict.confirmed.append(f"{anchor.name} is the release of entry {entry.number}")
+    if other:
+        verdict.notes.append(f"{anchor.name} was searched again since: its graph is not the one that was committed")

@@ -50,10 +50,15 @@ def check_guarantee(epsilon: float, delta: float, rows: int | None = None) -> No
         raise SettingError(f"delta: must be below 1/rows = {1 / rows:.3g}; else it allows to publish a whole row")
 
 
+def as_written(number: float) -> Fraction:
+    """Return the decimal number that a float is written as: ten times 0.1 is 1."""
+    return Fraction(repr(float(number)))
+
+
 def limit_of(currency: Currency, epsilon: float, delta: float) -> Fraction:
     """Return the most that may be spent in a currency under (epsilon, delta), rounded down."""
     if currency is Currency.PURE:
-        return Fraction(epsilon)
+        return as_written(epsilon)
     if delta == 0:
         raise SettingError("delta: 0 means pure epsilon, which only Laplace noise can give")
     if currency is Currency.ZCDP:

@@ -10,10 +10,13 @@ from threading import Lock
 
 from discreet.errors import BudgetError, SettingError
 from discreet.privacy.accounting import Currency, check_guarantee, limit_of
-from discreet.sealed import Sealed
+from discreet.sealed import Sealed, this_process
 
-GRAINS = 1 << 128
-"""Charges are rounded up, and the limit down, to this fraction of a unit: sums stay exact and short."""
+GRAINS = (1 << 108) * 5**20
+"""Charges are rounded up, and the limit down, to this fraction of a unit: sums stay exact and short.
+
+Binary fractions down to 2^-108 and decimal ones down to 10^-20 are such fractions: ten times 0.1 is 1.
+"""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Budget(Sealed):
         self._spent = Fraction(0)
         self._lock = Lock()
         self._reserve = reserve
+        self._process = None if reserve is None else this_process()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -112,6 +116,8 @@ class Budget(Sealed):
         """Book a charge, or refuse it and book nothing."""
         amount = Fraction(ceil(cost.amount(self.currency) * GRAINS), GRAINS)
         entry = Entry(statistic, mechanism, self.currency, amount)
+        if self._process not in (None, this_process()):
+            raise BudgetError("this is a copy of the process that reserved: it may not spend as well")
         with self._lock:
             left = self.left
             if amount <= left:

@@ -9,7 +9,7 @@ from discreet._version import __version__
 from discreet.discovery import Discovery
 from discreet.report.svg import graph_svg
 from discreet.report.text import confidence_words
-from discreet.report.words import not_promised, promised, spent
+from discreet.report.words import not_promised, promised, recorded, spent
 
 CONFIDENCE = (
     "<p>A confidence is how often an edge (or the direction of its arrow) was right among those that looked as sure, "
@@ -58,6 +58,7 @@ def report_html(discovery: Discovery) -> str:
         f"<h2>What was promised</h2>{_list(promised(privacy, discovery.domain.rows))}"
         f"<h2>What was not promised</h2>{_list(not_promised(privacy))}"
         f"<h2>What the budget was spent on</h2>{_list(spent(discovery))}"
+        f"<h2>Where it is recorded</h2>{_list([recorded(privacy)])}"
         f"<footer>discreet {__version__}</footer></body></html>\n"
     )
 

@@ -6,26 +6,31 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
+from shlex import quote
 from typing import Any
 
+from discreet.errors import LedgerError
+from discreet.ledger.accounts import Account
 from discreet.ledger.entries import Entry
 from discreet.ledger.prices import SHOWN_DELTA, Price
 from discreet.ledger.records import Book, Standing
 from discreet.ledger.verifying import Verdict
-from discreet.ledger.words import amount, promise
+from discreet.ledger.words import amount, digits_up, printable, promise
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.report.text import fold
 
 BAR = 30
-SHORT = 8
+WHAT = 44
+"""Characters of what was asked, with its purpose; `--json` and `export` hold all."""
+
+ODD = (LedgerError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What an entry that somebody made up may lead to."""
+
+_UNITS = {Currency.PURE: "epsilon", Currency.ZCDP: "rho"}
 STATES = {"limit": "limit", "reserved": "reserved, not committed", "refused": "refused", "spent": "booked by hand"}
-
-
-def plain(text: str) -> str:
-    """Return text without characters that would move a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def bar(share: float) -> str:
@@ -49,23 +54,34 @@ def so_far(standing: Standing) -> str:
     delta = SHOWN_DELTA if standing.limit is None else standing.limit.delta
     found = epsilon_spent(standing)
     if found is None:
-        return f"more than any epsilon at delta {delta:g}"
-    return promise(_up(found), delta)
+        parts = float(Fraction(standing.spent.delta, GRAINS))
+        return f"more than any epsilon at delta {delta:g}" + (f" (other means: delta {parts:.3g})" if parts else "")
+    return promise(digits_up(found), delta)
 
 
-def standing_line(standing: Standing) -> str:
+def broken_off(account: Account) -> str | None:
+    """Return what is spent, or kept, of a run that did not come to its end."""
+    run = account.last
+    if run is not None and run.committed:
+        return f"The release is kept: `discreet ledger release --request {run.request}` writes it once more."
+    if run is not None and run.reserved:
+        return f"Broken off: epsilon {run.epsilon:g} of {account.dataset!r} stays spent (request {run.request})."
+    return None
+
+
+def standing_line(standing: Standing, request: str) -> str:
     """Return where a data set stands after a run, in a line or two."""
-    name, limit = plain(standing.dataset), standing.limit
+    name, limit = printable(standing.dataset), standing.limit
     runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
     if limit is None:
         return fold(
-            f"Ledger: {name!r} has no limit. Its {runs} so far amount to {so_far(standing)}, and nothing stops "
-            f"the next one; `discreet ledger limit --dataset {name} --epsilon E` does.",
+            f"Ledger: {name!r} has no limit. {runs} so far: {so_far(standing)} in all, and nothing stops the next one; "
+            f"`discreet ledger limit --dataset {quote(name)} --epsilon E` does. Request {request}.",
             "",
         )
     return fold(
         f"Ledger: {name!r}: {limit.share(standing.spent):.1%} of its limit ({promise(limit.epsilon, limit.delta)}) is "
-        f"spent in {runs}; {_further(standing)}.",
+        f"spent in {runs}; {_further(standing)}. Request {request}.",
         "",
     )
 
@@ -74,7 +90,9 @@ def standing_text(standing: Standing) -> str:
     """Return where a data set stands: a name, a bar and what is left."""
     limit, spent = standing.limit, standing.spent
     runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
-    head = f"{plain(standing.dataset)}   (owner: {plain(standing.owner) or 'none'})"
+    head = f"{printable(standing.dataset)}   (owner: {printable(standing.owner) or 'none'})"
+    if standing.into is not None:
+        return f"{head}\n  counted under {printable(standing.into)!r}"
     if limit is None:
         return f"{head}\n  no limit declared: {runs}, so far {so_far(standing)} in all, and nothing stops the next one"
     share = limit.share(spent)
@@ -105,24 +123,28 @@ def _further(standing: Standing) -> str:
     return f"a further run could have epsilon {largest:g} at delta {limit.delta:g}, or {alone:g} at delta 0"
 
 
-def ledger_text(name: str, book: Book, dataset: str | None, last: int | None) -> str:
+def ledger_text(place: str, book: Book, dataset: str | None, last: int | None) -> str:
     """Return the ledger as a page for a terminal."""
     lines = [
-        f"{plain(name[:1].upper() + name[1:])}: {len(book.entries)} entries, head {book.head[:16]}…",
+        f"{place}: {len(book.entries)} entries",
+        f"head {book.head}",
     ]
     shown = [s for s in book.standings.values() if dataset in (None, s.dataset)]
     if not shown:
         lines += ["", "No data set yet: `discreet ledger limit --dataset NAME --epsilon E` declares a limit."]
     for standing in shown:
         lines += ["", standing_text(standing)]
-        rows = [_row(entry, state) for entry, state in _states(book.entries, standing.dataset)]
+        currency = Currency.ZCDP if standing.limit is None else standing.limit.currency
+        rows = [_readable(entry, state, currency) for entry, state in _states(book.entries, standing.dataset)]
         if rows:
             hidden = 0 if last is None else max(len(rows) - last, 0)
             if hidden:
                 lines += ["", f"  ({hidden} earlier entries: --all shows them)"]
             lines += [
                 "",
-                *_table(("", "when (UTC)", "who", "what", "asked", "costs", "state", "request"), rows[hidden:]),
+                *_table(
+                    ("", "when (UTC)", "who", "what", "asked", _UNITS[currency], "state", "request"), rows[hidden:]
+                ),
             ]
     return "\n".join(lines)
 
@@ -138,24 +160,40 @@ def _states(entries: Sequence[Entry], dataset: str) -> list[tuple[Entry, str]]:
     return found
 
 
-def _row(entry: Entry, state: str) -> tuple[str, ...]:
-    facts = entry.facts
-    when = entry.when[:16].replace("T", " ")
-    who, purpose = plain(entry.who), f" ({plain(entry.purpose)})" if entry.purpose else ""
+def _readable(entry: Entry, state: str, currency: Currency) -> tuple[str, ...]:
+    try:
+        return _row(entry, state, currency)
+    except ODD:
+        return (str(entry.number), "", "", "cannot be read: `discreet ledger verify` tells more", "", "", "", "")
+
+
+def _row(entry: Entry, state: str, currency: Currency) -> tuple[str, ...]:
+    facts, number, when = entry.facts, str(entry.number), entry.when[:16].replace("T", " ")
+    who, why = printable(entry.who), f" ({printable(entry.purpose)})" if entry.purpose else ""
     if entry.kind == "limit":
         limit = facts["standing"]["limit"]
-        asked = f"{limit['epsilon']:g}, {limit['delta']:g}"
-        return (str(entry.number), when, who, f"limit{purpose}", asked, "", "declared", "")
+        return (
+            number,
+            when,
+            who,
+            _short(f"limit{why}"),
+            f"{limit['epsilon']:g}, {limit['delta']:g}",
+            "",
+            "declared",
+            "",
+        )
+    if entry.kind == "merged":
+        return (number, when, who, _short(f"counted under {facts['standing']['into']}{why}"), "", "", "closed", "")
     asked = facts["asked"]
-    what = " ".join(part for part in (plain(str(asked["command"])), plain(str(asked["method"]))) if part) + purpose
-    cost = "" if entry.kind == "refused" else f"{_zcdp(facts['cost']):.4g}"
-    request = plain(entry.request or "")
-    short = request if len(request) <= 2 * SHORT else request[:SHORT] + "…"
-    return (str(entry.number), when, who, what, f"{asked['epsilon']:g}, {asked['delta']:g}", cost, state, short)
+    what = " ".join(part for part in (printable(str(asked["command"])), printable(str(asked["method"]))) if part) + why
+    numbers = "" if asked["epsilon"] is None else f"{asked['epsilon']:g}, {asked['delta']:g}"
+    grains = None if entry.kind == "refused" else Price.from_dict(facts["cost"]).amount(currency)
+    cost = "" if grains is None else f"{float(Fraction(grains, GRAINS)):.4g}"
+    return (number, when, who, _short(what), numbers, cost, state, _short(printable(entry.request or ""), 24))
 
 
-def _zcdp(cost: dict[str, Any]) -> float:
-    return float(Fraction(Price.from_dict(cost).zcdp, GRAINS))
+def _short(text: str, most: int = WHAT) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
@@ -200,7 +238,8 @@ def entry_dict(entry: Entry) -> dict[str, Any]:
     """Return an entry as plain data, with costs one can read."""
     found = entry.to_dict()
     if "cost" in entry.facts:
-        found["cost"] = _amounts(Price.from_dict(entry.facts["cost"]))
+        with suppress(*ODD):
+            found["cost"] = _amounts(Price.from_dict(entry.facts["cost"]))
     return found
 
 
@@ -230,21 +269,25 @@ def export_json(book: Book, dataset: str | None) -> str:
 
 def export_csv(book: Book, dataset: str | None) -> str:
     """Return all entries as CSV."""
-    names = ["number", "when", "who", "dataset", "kind", "request", "purpose", "command", "method", "epsilon", "delta"]
+    names = ["number", "when", "who", "dataset", "state", "request", "purpose", "command", "method", "epsilon", "delta"]
     names += ["pure", "zcdp", "gdp", "approximate_delta", "statistics", "mechanisms", "hash"]
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(names)
     for entry in book.entries:
         if dataset in (None, entry.dataset):
-            table.writerow([_safe(value) for value in _cells(entry)])
+            try:
+                table.writerow([_safe(value) for value in _cells(entry)])
+            except ODD:
+                table.writerow([entry.number, "cannot be read"])
     return out.getvalue()
 
 
 def _cells(entry: Entry) -> list[object]:
     facts = entry.facts
     asked = facts.get("asked", facts.get("standing", {}).get("limit") or {} if entry.kind == "limit" else {})
-    cost = _amounts(Price.from_dict(facts["cost"])) if "cost" in facts else {}
+    counts = entry.kind in ("reserved", "spent")  # what was refused cost nothing
+    cost = _amounts(Price.from_dict(facts["cost"])) if counts else {}
     spent = facts.get("spent", [])
     known: list[object] = [
         entry.number,
@@ -262,30 +305,19 @@ def _cells(entry: Entry) -> list[object]:
 
 def _safe(value: object) -> object:
     """Return a cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
-def verdict_text(name: str, verdict: Verdict) -> str:
+def verdict_text(place: str, verdict: Verdict) -> str:
     """Return what was found about a ledger."""
-    title = plain(name[:1].upper() + name[1:])
-    good = f"{title}: {verdict.entries} entries, the chain is whole. Head {verdict.head}"
-    lines = [f"{title}: NOT WHOLE" if verdict.problems else good]
-    lines += [f"  ✗ {plain(words)}" for words in verdict.problems]
-    lines += [f"  ✓ {plain(words)}" for words in verdict.confirmed]
-    lines += [f"  · {plain(words)}" for words in verdict.notes]
+    whole = f"{place}: {verdict.entries} entries, the chain is whole. Head {verdict.head}"
+    lines = [f"{place}: TAMPERED WITH OR DAMAGED" if verdict.problems else whole]
+    lines += [f"  ✗ {printable(words)}" for words in [*verdict.problems, *verdict.astray]]
+    lines += [f"  ✓ {printable(words)}" for words in verdict.confirmed]
+    lines += [f"  · {printable(words)}" for words in verdict.notes]
     return "\n".join(lines)
 
 
 def verdict_dict(verdict: Verdict) -> dict[str, Any]:
     """Return what was found about a ledger, as plain data."""
-    return {"schema": 1, "whole": not verdict.problems, **vars(verdict)}
-
-
-def _up(value: float) -> float:
-    """Round up to three digits."""
-    from math import ceil, floor, isinf, log10
-
-    if value <= 0 or isinf(value):
-        return value
-    step = 10.0 ** (floor(log10(value)) - 2)
-    return float(f"{ceil(value / step - 1e-9) * step:.6g}")
+    return {"schema": 1, "whole": verdict.whole, **vars(verdict)}

@@ -64,6 +64,16 @@ def spent(discovery: Discovery) -> list[str]:
     return lines
 
 
+def recorded(privacy: Privacy) -> str:
+    """Return where the release stands in a ledger, or that it stands in none."""
+    if not privacy.private:
+        return "In no ledger: what is not private has no budget."
+    if privacy.ledger is None:
+        return "In no ledger: what else was asked of these rows is not counted here."
+    stamp = privacy.ledger
+    return f"Entry {stamp.entry} of ledger {stamp.ledger}; its head was {stamp.head} then."
+
+
 def spendings(privacy: Privacy) -> list[str]:
     """Return what was spent, charges of one kind together."""
     if not privacy.spent:

@@ -101,7 +101,7 @@ def _step(clipped: str, low: float, span: float) -> str:
 
 
 def _literal(number: float, kind: str = "DOUBLE") -> str:
-    return f"CAST({quote_text(repr(number))} AS {kind})"
+    return f"CAST({quote_text(repr(float(number)))} AS {kind})"
 
 
 def _matches(name: str, raw: str, column: Categorical, kind: str) -> list[tuple[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 
 import numpy as np
 
@@ -20,6 +21,10 @@ MEMORY_BYTES = 4 << 30
 
 BATCH = 1 << 20
 """Rows a batch of a streamed table."""
+
+
+LEAST_CELLS = 64
+"""Rows that can take fewer values than this are not marked."""
 
 
 class StreamTable(Sealed):
@@ -77,7 +82,7 @@ class StreamTable(Sealed):
             yield recode(batch, self._places, self._sizes)
 
 
-def load(data: object, domain: Domain, *, seen: Callable[[Mapping[str, bytes]], None] | None = None) -> Recodable:
+def load(data: object, domain: Domain, *, seen: Callable[[bytes], None] | None = None) -> Recodable:
     """Open, check and encode a table.
 
     Parameters
@@ -87,7 +92,8 @@ def load(data: object, domain: Domain, *, seen: Callable[[Mapping[str, bytes]], 
     domain
         What is public about the table.
     seen
-        Told by what each column is known, once the table fits: a ledger recognises rows by that.
+        Told by what the rows are known, once the table fits: a ledger recognises them by that. Not told where so few
+        tables are possible that one could try them all.
 
     Raises
     ------
@@ -117,6 +123,6 @@ def load(data: object, domain: Domain, *, seen: Callable[[Mapping[str, bytes]], 
     return MemoryTable(codes, sizes)
 
 
-def _show(source: Source, domain: Domain, seen: Callable[[Mapping[str, bytes]], None] | None) -> None:
-    if seen is not None:
-        seen(source.marks(domain))
+def _show(source: Source, domain: Domain, seen: Callable[[bytes], None] | None) -> None:
+    if seen is not None and prod(domain.size(column) for column in domain) >= LEAST_CELLS:
+        seen(source.mark(domain))

@@ -102,13 +102,13 @@ class Source(Sealed):
         found = self.query(f"SELECT {', '.join(beyond)} FROM {self.relation}")[0]
         return {name: int(count) for name, count in zip(numeric, found, strict=True) if count}
 
-    def marks(self, domain: Domain) -> dict[str, bytes]:
-        """Return what tells each declared column from others, whatever the order of rows. For a ledger's secret key."""
+    def mark(self, domain: Domain) -> bytes:
+        """Return what tells the declared columns' rows from others, in whatever order. For a ledger's secret key."""
         import duckdb
 
-        each = [f"sum(hash(CAST({quote_name(column)} AS VARCHAR))::HUGEINT)" for column in domain]
-        found = self.query(f"SELECT {', '.join(each)} FROM {self.relation}")[0]
-        return {c: f"duckdb {duckdb.__version__} {self.rows} {v}".encode() for c, v in zip(domain, found, strict=True)}
+        texts = ", ".join(f"CAST({quote_name(column)} AS VARCHAR)" for column in sorted(domain))
+        found = self.query(f"SELECT sum(hash({texts})::HUGEINT) FROM {self.relation}")[0][0]
+        return f"duckdb {duckdb.__version__} {self.rows} {found}".encode()
 
     def check_rows(self, domain: Domain) -> None:
         """Refuse a table whose number of rows is not the declared one."""
@@ -125,6 +125,8 @@ def quietly(name: str, work: Callable[[], T]) -> T:
         raise
     except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
         failed = type(error).__name__
+    if failed == "RuntimeError":  # what the engine makes of a key that was pressed
+        raise TableError(f"{name} cannot be read as a table, or reading it was broken off")
     raise TableError(f"{name} cannot be read as a table ({failed})")
 
 
