@@ -45,33 +45,33 @@ def test_kills_at_every_point():
 @pytest.mark.slow
 @forks
 def test_kills_at_every_point_on_a_server():
-    assert "39 kills" in run("kills", "39", "--postgresql")
+    assert "26 kills" in run("kills", "26", "--postgresql")
 
 
 @forks
 def test_writers_keep_to_the_limit():
-    lines = run("writers", "4", "--reservations", "60").splitlines()
+    lines = run("writers", "4", "--reservations", "40").splitlines()
     assert [line.split()[:3] for line in lines if "4" in line.split()[1:2]] == [
-        ["SQLite", "4", "60"],
-        ["PostgreSQL", "4", "60"],
+        ["SQLite", "4", "40"],
+        ["PostgreSQL", "4", "40"],
     ]
 
 
 @pytest.mark.slow
 @forks
 def test_writers_in_other_journals_and_out_of_line():
-    assert "without line" in run("writers", "8", "--on", "sqlite", "--reservations", "100", "--journals")
+    assert "without line" in run("writers", "4", "--on", "sqlite", "--reservations", "40", "--journals")
 
 
 @forks
 def test_faults_of_files():
-    assert "0 violations" in run("faults", "--on", "sqlite", "--flips", "20")
+    assert "0 violations" in run("faults", "--on", "sqlite", "--flips", "12")
 
 
 @pytest.mark.slow
 @forks
 def test_faults_of_servers_and_more_of_files():
-    assert "0 violations" in run("faults", "--flips", "300")
+    assert "0 violations" in run("faults", "--flips", "100")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from discreet.ledger.verifying import verified
 from ledgers.cases import PRICE, Case, ViolationError, case, refused, release, sure, whole
 from ledgers.damage import DAMAGES, flipped
 from ledgers.disks import disk_full, read_only, read_only_folder, unreadable
-from ledgers.places import ASKED, PLACES, Fresh, folder
+from ledgers.places import ASKED, PLACES, Fresh, folder, postgresql, sqlite
 from ledgers.tampering import TAMPERINGS
 
 Fault = Callable[[Case, Fresh], str]
@@ -203,10 +203,9 @@ def fault_all(places: list[str], flips: int) -> bool:
     damages: dict[str, Fault] = {name: partial(_damaged, damage, flips) for name, damage in DAMAGES.items()}
     problems = 0
     for where in places:
-        store, place = PLACES[where]
         faults = {**SQLITE, **damages} if where == "sqlite" else POSTGRESQL
-        print(store)
-        with place() as fresh, folder() as path, _quiet():
+        print(PLACES[where][0])
+        with sqlite() if where == "sqlite" else postgresql(synced=False) as fresh, folder() as path, _quiet():
             for i, (name, fault) in enumerate(faults.items()):
                 try:
                     print(f"  {name:30} {fault(case(fresh(), path / str(i)), fresh)}", flush=True)

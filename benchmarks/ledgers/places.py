@@ -39,8 +39,11 @@ def sqlite() -> Iterator[Fresh]:
 
 
 @contextmanager
-def postgresql() -> Iterator[Fresh]:
-    """Start a PostgreSQL server, and give places for ledgers in databases of it."""
+def postgresql(*, synced: bool = True) -> Iterator[Fresh]:
+    """Start a PostgreSQL server, and give places for ledgers in databases of it.
+
+    Where nobody measures, it need not wait for its disk.
+    """
     import psycopg
 
     with folder() as path:
@@ -58,6 +61,10 @@ def postgresql() -> Iterator[Fresh]:
                 connection.execute(f"CREATE DATABASE {name}".encode())
             return str(server.get_uri(database=name))
 
+        if not synced:
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("SELECT pg_reload_conf()")
         try:
             yield fresh
         finally:

@@ -129,8 +129,8 @@ class SQLite:
     was reserved stays so after a power loss. If a process dies in the middle, the next one rolls back what it left.
 
     The journal is deleted after each transaction, so that whenever nobody writes, the one file is all there is, and
-    can be copied. Other ways to keep it are not faster here: a transaction of a file that is opened anew is synced five
-    times in each (`benchmarks/ledger.py writers --journals`).
+    can be copied. Other ways to keep it would save little: where a file is opened anew for each transaction, each of
+    them syncs five times (`benchmarks/ledger.py writers --journals`).
     """
 
     def __init__(self, path: Path) -> None:
@@ -153,7 +153,8 @@ class SQLite:
                 return
         if self._path.exists():
             self._exists()
-            if self.key_name.exists() or line_at(self._path).exists():
+            was = self.key_name.exists() or line_at(self._path).exists()
+            if was and not self._path.stat().st_size:  # looked at last: another process may be beginning it
                 raise LedgerError(
                     f"{self.name} is empty, and was not before: restore a backup, or delete it to begin another one"
                 )

@@ -106,10 +106,12 @@ def _opened(beside: Path) -> int:
     path = line_at(beside)
     with suppress(FileNotFoundError):
         return os.open(path, os.O_RDONLY)
-    mode = beside.stat().st_mode & 0o666
+    whose = beside.stat()
+    mode = whose.st_mode & 0o666
     with suppress(FileExistsError):
         handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, mode)
         with suppress(OSError):
-            path.chmod(mode)
+            os.fchmod(handle, mode)
+            os.fchown(handle, whose.st_uid, whose.st_gid)
         return handle
     return os.open(path, os.O_RDONLY)
