@@ -26,7 +26,7 @@ from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
 from discreet.cli_ledger import ledger
-from discreet.cli_recording import Record, ledger_options
+from discreet.cli_recording import Record, engine_option, ledger_options
 from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
 
@@ -147,6 +147,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
 @click.option("--edges", type=int, help="How many edges may stay, with flipped-*.  [default: 2 a column]")
 @click.option("--sample", type=float, help="Share of the rows that priv-pc's sieve looks at.  [default: all]")
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
+@engine_option
 @ledger_options
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
@@ -168,11 +169,14 @@ def discover(
     edges: int | None,
     sample: float | None,
     not_private: bool,
+    engine_pull: bool,
     record: Record,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Find a private causal graph of DATA (CSV, TSV, Parquet or DuckDB file).
+    """Find a private causal graph of DATA: a CSV, TSV, Parquet or DuckDB file, or a table of a server.
+
+    postgresql://user@host/database?table=NAME and spark://host:port?table=NAME are counted where they are.
 
     With a release.json as DATA, search that release again: no data, no domain, no budget.
     """
@@ -238,6 +242,7 @@ def discover(
             method=recipe,
             knowledge=knowledge,
             account=account,
+            engine_pull=engine_pull,
             progress=telling(),
         )
         _show(found, out, as_json)

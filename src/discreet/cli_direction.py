@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli_recording import Record, ledger_options
+from discreet.cli_recording import Record, engine_option, ledger_options
 
 
 @click.command()
@@ -30,6 +30,7 @@ from discreet.cli_recording import Record, ledger_options
 )
 @click.option("--not-private", is_flag=True, help="Allow what protects one half of the rows only. Do not publish.")
 @click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.9]")
+@engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -42,6 +43,7 @@ def direction(
     protects: str,
     not_private: bool,
     sure: float | None,
+    engine_pull: bool,
     record: Record,
     out: Path | None,
     as_json: bool,
@@ -87,6 +89,7 @@ def direction(
             score=score,
             sure=SURE if sure is None else sure,
             account=account,
+            engine_pull=engine_pull,
             progress=telling(),
         )
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))

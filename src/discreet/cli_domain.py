@@ -22,7 +22,7 @@ def domain() -> None:
 def draft(data: str) -> None:
     """Write a draft domain of DATA to stdout, for the custodian to edit. It looks at the data."""
     from discreet.drafting import draft_yaml
-    from discreet.tables.source import open_source
+    from discreet.tables.load import open_source
 
     text = draft_yaml(open_source(data))
     click.echo(
@@ -38,7 +38,7 @@ def draft(data: str) -> None:
 def check(data: str, domain_file: str, as_json: bool) -> None:
     """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
     from discreet.domain import Domain
-    from discreet.tables.source import open_source
+    from discreet.tables.load import open_source
 
     declared = Domain.from_yaml(Path(domain_file))
     source = open_source(data, declared)

@@ -78,9 +78,29 @@ def greet(ledger: Ledger) -> None:
 
 def source_name(data: str) -> str:
     """Return the name of a source where none is declared: the file's, and the table's if one is named."""
-    path, _, table = data.partition("?table=")
-    name = Path(path).name + (f":{table}" if table else "")
+    if "://" in data:
+        name = _name_of_url(data)
+    else:
+        path, _, table = data.partition("?table=")
+        name = Path(path).name + (f":{table}" if table else "")
     return "".join(c if c.isprintable() else "?" for c in name)[:200] or "data"
+
+
+engine_option = click.option(
+    "--engine-pull", is_flag=True, help="Load a server's rows as codes, for methods that look at rows."
+)
+
+
+def _name_of_url(url: str) -> str:
+    """Return the database and the table of a URL: who connects, and from where, does not matter."""
+    from urllib.parse import parse_qsl, urlsplit
+
+    try:
+        parts = urlsplit(url)
+        tables = [value for key, value in parse_qsl(parts.query) if key in ("table", "parquet")]
+    except ValueError:
+        return "data"
+    return ":".join([parts.path.strip("/") or parts.scheme, *tables])
 
 
 def ledger_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli_recording import Record, ledger_options
+from discreet.cli_recording import Record, engine_option, ledger_options
 
 
 @click.command()
@@ -26,6 +26,7 @@ from discreet.cli_recording import Record, ledger_options
     "(numbers given others; their level is not controlled).",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -40,6 +41,7 @@ def test(
     delta: float | None,
     test: str,
     alpha: float,
+    engine_pull: bool,
     record: Record,
     out: Path | None,
     as_json: bool,
@@ -69,6 +71,7 @@ def test(
             test=test,
             alpha=alpha,
             account=account,
+            engine_pull=engine_pull,
             progress=telling(),
         )
         click.echo(found.to_json() if as_json else answer_text(found))

@@ -33,7 +33,7 @@ from discreet.statistics.direction import (
     SquaredErrors,
 )
 from discreet.statistics.spreads import Quartiles
-from discreet.tables.load import load
+from discreet.tables.load import Reading, load
 
 SCORES: dict[str, type[Difference] | None] = {
     "reci": SquaredErrors,
@@ -67,6 +67,7 @@ def direction(
     score: str = "reci",
     sure: float = SURE,
     account: Account | str | None = None,
+    engine_pull: bool = False,
     progress: Progress | None = None,
 ) -> Directions:
     """Say which of two columns causes the other, for one pair or several, under differential privacy.
@@ -74,7 +75,7 @@ def direction(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, DuckDB) or a table in memory.
+        A path (CSV, TSV, Parquet, DuckDB), a table in memory, or one in an engine.
     pairs
         Two columns each. Both need an order: bounds, or ordered categories.
     domain
@@ -90,6 +91,8 @@ def direction(
     account
         Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
         Without one, what else was asked of these rows is not counted.
+    engine_pull
+        Load the rows of a server's table as codes, for what looks at rows; else they stay there, and are counted there.
     progress
         Called with a line of words at each step.
 
@@ -118,7 +121,8 @@ def direction(
     if progress is not None:
         progress("reading and encoding the table")
     budget = record.budget(lambda _, reserve: Budget(epsilon=epsilon, delta=0.0, reserve=reserve))
-    room = Room(load(data, narrow, seen=record.seen), narrow, budget)
+    reading = Reading(pull=engine_pull, progress=progress)
+    room = Room(load(data, narrow, seen=record.seen, rows="direction", reading=reading), narrow, budget)
     return record.finished(direction_in(room, *pairs, score=score, sure=sure, progress=progress))
 
 

@@ -17,7 +17,7 @@ from discreet.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.ledger.accounts import Account
 from discreet.measurement import Measurement
 from discreet.mechanisms.additive import additive_for
-from discreet.methods import EmPC, Flipped, Pcd, Recipe, SvtPC, budget_for, recipe_for
+from discreet.methods import EmPC, Flipped, Pcd, Recipe, SvtPC, budget_for, looks_at_rows, recipe_for
 from discreet.oracles.released import check_alpha
 from discreet.pcd import pcd_in
 from discreet.planning import plan
@@ -31,7 +31,7 @@ from discreet.search.sieve import Sieved
 from discreet.settling import settle
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
-from discreet.tables.load import load
+from discreet.tables.load import Reading, load
 
 DELTA = 1e-6
 """The delta that is promised where none is named."""
@@ -46,6 +46,7 @@ def discover(
     method: str | Recipe = "auto",
     knowledge: Knowledge = NOTHING_KNOWN,
     account: Account | str | None = None,
+    engine_pull: bool = False,
     progress: Progress | None = None,
 ) -> Discovery:
     """Find a causal graph of a table under differential privacy.
@@ -53,7 +54,8 @@ def discover(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, DuckDB) or a table in memory (pandas, Polars, Arrow, NumPy).
+        A path (CSV, TSV, Parquet, DuckDB), a table in memory (pandas, Polars, Arrow, NumPy), or one in an engine: a URL
+        (``postgresql://``, ``spark://``) or an expression of Ibis.
     domain
         What is public about the table. Never read from the data.
     epsilon, delta
@@ -65,6 +67,8 @@ def discover(
     account
         Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
         Without one, what else was asked of these rows is not counted.
+    engine_pull
+        Load the rows of a server's table as codes, for what looks at rows; else they stay there, and are counted there.
     progress
         Called with a line of words at each step. They depend on public facts and released values only.
 
@@ -100,7 +104,9 @@ def discover(
     if isinstance(recipe, Marginals):
         plan(domain.widest(), knowledge, budget.currency)
     _tell(progress, f"reading and encoding the table, for the method {recipe.name}")
-    room = Room(load(data, domain, seen=record.seen), domain, budget)
+    reading = Reading(pull=engine_pull, progress=progress)
+    table = load(data, domain, seen=record.seen, rows=looks_at_rows(recipe), reading=reading)
+    room = Room(table, domain, budget)
     return record.finished(discover_in(room, recipe, knowledge=knowledge, progress=progress))
 
 

@@ -6,7 +6,7 @@ import math
 
 from discreet.domain import Categorical, Column, Domain, Numeric
 from discreet.errors import TableError
-from discreet.tables.encode import quote_name
+from discreet.tables.engines.source import EngineSource
 from discreet.tables.source import Source
 
 MAX_CATEGORIES = 32
@@ -18,7 +18,7 @@ NOTICE = """\
 """
 
 
-def draft(source: Source) -> tuple[Domain, list[str]]:
+def draft(source: Source | EngineSource) -> tuple[Domain, list[str]]:
     """Return a draft domain and the columns that were left out."""
     columns: dict[str, Column] = {}
     left_out = []
@@ -33,36 +33,28 @@ def draft(source: Source) -> tuple[Domain, list[str]]:
     return Domain(columns, rows=source.rows), left_out
 
 
-def draft_yaml(source: Source) -> str:
+def draft_yaml(source: Source | EngineSource) -> str:
     """Return the draft as YAML with its notice."""
     domain, left_out = draft(source)
     skipped = "".join(f"# left out: {name!r} (too many different texts)\n" for name in left_out)
     return NOTICE + skipped + domain.to_yaml()
 
 
-def _column(source: Source, name: str) -> Column | None:
+def _column(source: Source | EngineSource, name: str) -> Column | None:
     """Look at one column: few values are categories, many numbers have bounds, many texts are left out."""
-    raw, relation = f"CAST({quote_name(name)} AS VARCHAR)", source.relation
-    gone = f"{raw} IS NULL" if source.kinds[name] not in ("FLOAT", "DOUBLE") else f"{raw} IS NULL OR {raw} = 'nan'"
-    seen = source.query(f"SELECT DISTINCT {raw} FROM {relation} WHERE NOT ({gone}) LIMIT {MAX_CATEGORIES + 1}")
-    labels = sorted((str(row[0]) for row in seen), key=_order)
-    has_missing = source.query(f"SELECT count(*) FROM {relation} WHERE {gone}")[0][0] > 0
-    endless = source.kinds[name] in ("FLOAT", "DOUBLE") and bool({"inf", "-inf"} & set(labels))
-    if 0 < len(labels) <= MAX_CATEGORIES and all(label.isprintable() and label for label in labels) and not endless:
+    seen = source.look(name, MAX_CATEGORIES + 1)
+    labels = sorted(seen.labels, key=_order)
+    if 0 < len(labels) <= MAX_CATEGORIES and all(la.isprintable() and la for la in labels) and not seen.endless:
         place = "missing"
         while place in labels:
             place = f"({place})"
-        return Categorical(categories=tuple(labels), missing=place if has_missing else None)
-    number = f"TRY_CAST({raw} AS DOUBLE)"
-    low, high, strange = source.query(
-        f"SELECT min({number}) FILTER (isfinite({number})), max({number}) FILTER (isfinite({number})), "
-        f"count(*) FILTER ({raw} IS NOT NULL AND {number} IS NULL) FROM {relation}"
-    )[0]
-    if strange or low is None or not low < high or not math.isfinite(high - low):
+        return Categorical(categories=tuple(labels), missing=place if seen.missing else None)
+    low, high = seen.low, seen.high
+    if low is None or high is None or not low < high or not math.isfinite(high - low):
         return None
     step = 10.0 ** math.floor(math.log10(high - low))
     bounds = (math.floor(low / step) * step, math.ceil(high / step) * step)
-    return Numeric(bounds=bounds, missing="missing" if has_missing else None)
+    return Numeric(bounds=bounds, missing="missing" if seen.missing else None)
 
 
 def _order(label: str) -> tuple[int, float, str]:

@@ -14,6 +14,7 @@
     │   └── NetworkError        a Bayesian network file
     ├── BudgetError             exit 3: the privacy budget refuses
     ├── UnansweredError         an oracle was asked what it cannot answer
+    ├── EngineError             exit 1: the engine that holds the rows cannot be reached, or failed
     ├── LedgerError             exit 1: the ledger cannot be read or written
     ├── OutputError             exit 1: a file could not be written
     └── RoomError               exit 1: the room refuses or a statistic failed
@@ -76,6 +77,10 @@ class BudgetError(DiscreetError):
 
 class UnansweredError(DiscreetError):
     """An oracle was asked a question that its releases cannot answer."""
+
+
+class EngineError(DiscreetError):
+    """The engine that holds the rows cannot be reached, or failed; what was charged before stays booked."""
 
 
 class LedgerError(DiscreetError):

@@ -20,7 +20,7 @@ from discreet.recording import Recorder, asked
 from discreet.room import Room
 from discreet.search.pc import Progress
 from discreet.statistics.curves import between_bounds
-from discreet.tables.load import load
+from discreet.tables.load import Reading, load
 
 LEAST_ROWS = 50
 
@@ -43,6 +43,8 @@ class Kind:
         Whether it needs no delta; then none is promised away.
     level_given
         What is promised where numbers are given, if that is something else.
+    rows
+        Whether it looks at rows, not at counts alone.
     prepare
         Says how columns are encoded, from public facts alone.
     """
@@ -53,6 +55,7 @@ class Kind:
     numbers: bool = True
     pure: bool = False
     level_given: Level | None = None
+    rows: bool = False
     prepare: Callable[[Inquiry, Domain, Budget], Domain] = lambda _, domain, __: domain
 
 
@@ -75,6 +78,7 @@ TESTS: dict[str, Kind] = {
         run_permuted,
         Level(controlled=True, found="at most alpha, exactly, for rows drawn independently"),
         pure=True,
+        rows=True,
     ),
     "tables": Kind(
         check_tables,
@@ -90,8 +94,8 @@ TESTS: dict[str, Kind] = {
         level_given=Level(controlled=False, found=_MOMENTS),
         prepare=into_bins,
     ),
-    "krr": Kind(check_krr, run_permuted, Level(controlled=False, found=_KRR), pure=True),
-    "gcm": Kind(check_gcm, run_gcm, Level(controlled=False, found=_GCM)),
+    "krr": Kind(check_krr, run_permuted, Level(controlled=False, found=_KRR), pure=True, rows=True),
+    "gcm": Kind(check_gcm, run_gcm, Level(controlled=False, found=_GCM), rows=True),
 }
 """Tests by name. Whatever stands here is audited."""
 
@@ -110,6 +114,7 @@ def examine(
     test: str = "auto",
     alpha: float = 0.05,
     account: Account | str | None = None,
+    engine_pull: bool = False,
     progress: Progress | None = None,
 ) -> Answer:
     """Say whether two columns are independent given others, under differential privacy.
@@ -117,7 +122,7 @@ def examine(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, DuckDB) or a table in memory.
+        A path (CSV, TSV, Parquet, DuckDB), a table in memory, or one in an engine.
     x, y, given
         Columns; those that are not named are not read.
     domain
@@ -133,6 +138,8 @@ def examine(
     account
         Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
         Without one, what else was asked of these rows is not counted.
+    engine_pull
+        Load the rows of a server's table as codes, for what looks at rows; else they stay there, and are counted there.
     progress
         Called with a line of words at each step.
 
@@ -170,7 +177,9 @@ def examine(
     narrow = check_inquiry(name, inquiry, domain, budget)
     if progress is not None:
         progress("reading and encoding the table")
-    room = Room(load(data, narrow, seen=record.seen), narrow, budget)
+    reading = Reading(pull=engine_pull, progress=progress)
+    rows = f"the test `{name}`" if TESTS[name].rows else None
+    room = Room(load(data, narrow, seen=record.seen, rows=rows, reading=reading), narrow, budget)
     if progress is not None:
         progress(f"{inquiry.words}: the test `{name}`")
     return record.finished(examine_in(room, inquiry, name))

@@ -249,6 +249,13 @@ def changed(recipe: Recipe, **settings: Any) -> Recipe:
     return replace(recipe, **given)
 
 
+def looks_at_rows(recipe: Recipe) -> str | None:
+    """Return the name of a method that looks at rows and not at counts alone; None for others."""
+    if isinstance(recipe, PrivPC) and recipe.sample is not None:
+        return f"{recipe.name} with a sample"
+    return recipe.name if isinstance(recipe, Pcd) else None
+
+
 def budget_for(
     recipe: Recipe,
     epsilon: float,

@@ -128,7 +128,7 @@ class Room(Sealed):
         price = self.budget.charge(cost, statistic=statistic.name, mechanism=mechanism.name)
         blurred = self._blurred(statistic, mechanism)
         if blurred is None:
-            raise RoomError(f"{statistic.name} failed; its charge stays booked")
+            raise RoomError(self._failed(statistic))
         return Release(statistic, mechanism, blurred, price, self._noise.private)
 
     def open(self, mechanism: AboveThreshold, sensitivity: Sensitivity, *, purpose: str) -> Gate:
@@ -182,6 +182,12 @@ class Room(Sealed):
             return mechanism.blur(self._evaluated(statistic, self._table), self._noise)
         except Exception:  # noqa: BLE001 - the cause may quote data
             return None
+
+    def _failed(self, statistic: Statistic) -> str:
+        """Say that a statistic failed; why only if its engine did, whose errors are in our own words."""
+        trouble = self._table.trouble
+        why = "" if trouble is None else f" ({trouble})"
+        return f"{statistic.name} failed{why}; its charge stays booked"
 
     def _fresh(self, mechanism: AboveThreshold, scale: float) -> int:
         """Return noise of a gate that was never used before."""
@@ -250,5 +256,5 @@ class Gate(Sealed):
             passed = self._room._passes(self, statistic, threshold + self._mechanism.shift)
             self._left -= self._left if passed is None else passed  # a failure is an answer, and the last one
         if passed is None:
-            raise RoomError(f"{statistic.name} failed; its charge stays booked")
+            raise RoomError(self._room._failed(statistic))
         return passed

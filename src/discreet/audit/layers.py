@@ -13,18 +13,27 @@ PUBLISHED = frozenset({"discreet.published"} | {f"discreet.published.{name}" for
 EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"}) | PUBLISHED
 """Answers without privacy."""
 
+ENGINES = frozenset(
+    {"discreet.tables.engines"}
+    | {f"discreet.tables.engines.{name}" for name in ("codes", "engine", "opening", "postgres", "source", "table")}
+)
+"""Modules that ask an engine that holds rows."""
+
 ROWS = frozenset(
     {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
     | {"discreet.opening", "discreet.keeping", "discreet.dropping", "discreet.directing"}
     | {"discreet.pcd"}
     | {f"discreet.examining{name}" for name in ("", "_numbers", "_tables")}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
-    | {"discreet.tables.coarse"}
+    | {f"discreet.tables.{name}" for name in ("coarse", "joint", "blocks", "misfits")}
+    | ENGINES
     | EXACT
 )
 """Modules that hold rows, or hold a room that does."""
 
-CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "encode", "frames", "header"))
+CUSTODIAN = tuple(
+    f"discreet.tables.{name}" for name in ("source", "load", "encode", "frames", "header", "misfits", "engines")
+)
 """Modules that read what a custodian hands in."""
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")

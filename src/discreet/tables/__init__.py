@@ -39,6 +39,11 @@ class Recodable(Table, Protocol):
         """Return the same rows with each code of the named columns replaced by its place."""
         ...
 
+    @property
+    def trouble(self) -> str | None:
+        """Why the engine that holds the rows failed, in our own words; None if it did not."""
+        ...
+
     def sampled(self, rows: IntArray) -> Recodable:
         """Return only the rows at these places."""
         ...

@@ -16,6 +16,9 @@ _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM")
 _INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _FLOATS = ("FLOAT", "DOUBLE")
 
+TRUTHS = {"true": True, "1": True, "false": False, "0": False}
+"""Labels that mean a truth value."""
+
 
 def quote_name(name: str) -> str:
     """Quote an identifier."""
@@ -30,8 +33,8 @@ def quote_text(text: str) -> str:
 def code_sql(name: str, column: Column, kind: str) -> str:
     """Return an SQL expression for the code of column ``name``, stored as SQL type ``kind``."""
     size = column.size
-    missing = _place(column, column.missing, size)
-    other = _place(column, column.other, size + 1)
+    missing = place_of(column, column.missing, size)
+    other = place_of(column, column.other, size + 1)
     raw = quote_name(name)
     if isinstance(column, Categorical):
         null = _is_missing(raw, kind)
@@ -55,7 +58,8 @@ def _code_type(levels: int) -> str:
     return "UTINYINT" if levels <= 1 << 8 else "USMALLINT" if levels <= 1 << 16 else "UINTEGER"
 
 
-def _place(column: Column, place: str | None, undeclared: int) -> int:
+def place_of(column: Column, place: str | None, undeclared: int) -> int:
+    """Return the code of a declared place for missing or foreign values, or what marks that there is none."""
     if place is None:
         return undeclared
     numbers = GRID if isinstance(column, Numeric) and column.bins is None else 0
@@ -65,7 +69,7 @@ def _place(column: Column, place: str | None, undeclared: int) -> int:
 def beyond_sql(name: str, column: Numeric, kind: str) -> str:
     """Return an SQL condition for values of a numeric column that its bounds cut off."""
     value, (low, high) = _number(quote_name(name), kind), column.bounds
-    return f"{value} < {_literal(low)} OR {value} > {_literal(high)}"
+    return f"NOT isnan({value}) AND ({value} < {_literal(low)} OR {value} > {_literal(high)})"
 
 
 def _number(raw: str, kind: str) -> str:
@@ -114,17 +118,16 @@ def _matches(name: str, raw: str, column: Categorical, kind: str) -> list[tuple[
     if kind.startswith("DECIMAL"):
         return _numeric_matches(name, f"CAST({raw} AS DOUBLE)", labels, "DOUBLE")
     if kind == "BOOLEAN":
-        truth = {"true": "", "1": "", "false": "NOT ", "0": "NOT "}
-        found = [(truth[la.lower()], code) for code, la in enumerate(labels) if la.lower() in truth]
-        _refuse_twins(name, [negation for negation, _ in found])
-        return [(f"{negation}{raw}", code) for negation, code in found]
+        found = [(TRUTHS[la.lower()], code) for code, la in enumerate(labels) if la.lower() in TRUTHS]
+        refuse_twins(name, [truth for truth, _ in found])
+        return [(raw if truth else f"NOT {raw}", code) for truth, code in found]
     text = raw if kind == "VARCHAR" else f"CAST({raw} AS VARCHAR)"
     return [(f"{text} = {quote_text(label)}", code) for code, label in enumerate(labels)]
 
 
 def _numeric_matches(name: str, raw: str, labels: tuple[str, ...], kind: str) -> list[tuple[str, int]]:
     numbers = [(parse_number(label), code) for code, label in enumerate(labels)]
-    _refuse_twins(name, [number for number, _ in numbers if number is not None])
+    refuse_twins(name, [number for number, _ in numbers if number is not None])
     found = []
     for number, code in numbers:
         if number is not None and kind != "INTEGER":
@@ -134,7 +137,8 @@ def _numeric_matches(name: str, raw: str, labels: tuple[str, ...], kind: str) ->
     return found
 
 
-def _refuse_twins(name: str, values: Sequence[object]) -> None:
+def refuse_twins(name: str, values: Sequence[object]) -> None:
+    """Refuse categories that cannot be told apart where the data hold numbers or truth values."""
     if len(set(values)) != len(values):
         raise DomainError(
             f"column {name!r}: two declared categories mean the same number or truth value, and the data hold such "

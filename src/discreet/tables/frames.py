@@ -20,9 +20,9 @@ import numpy.typing as npt
 from discreet.declaration import parse_number
 from discreet.domain import Categorical, Column, Domain, Numeric
 from discreet.errors import TableError
+from discreet.tables.encode import TRUTHS
 
 K = TypeVar("K", bound=Hashable)
-_TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _PLAIN_KINDS = "biuf"
 
 
@@ -141,7 +141,7 @@ def _texts(values: npt.NDArray[Any], column: Column | None) -> npt.NDArray[Any]:
     """Return objects as texts: numbers and truth values as the label they mean, others as they are written."""
     labels = column.levels if isinstance(column, Categorical) else ()
     numbers = _unique([(n, label) for label in labels if (n := parse_number(label)) is not None])
-    truths = _unique([(_TRUTH[label.lower()], label) for label in labels if label.lower() in _TRUTH])
+    truths = _unique([(TRUTHS[label.lower()], label) for label in labels if label.lower() in TRUTHS])
     if isinstance(column, Numeric):
         truths = {True: "1", False: "0"}
     texts = np.empty(len(values), dtype=object)

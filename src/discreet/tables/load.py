@@ -1,20 +1,31 @@
-"""The custodian's load: check a source against the domain and encode it. Costs nothing, releases nothing."""
+"""The custodian's load: check a source against the domain and encode it. Costs nothing, releases nothing.
+
+Where codes are counted follows from public facts alone: the declared rows and columns, and what kind of source it is.
+Files and frames are loaded once as narrow codes, if these fit into memory, else streamed. Tables in an engine stay
+there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
-from discreet.errors import TableError
+from discreet.errors import SettingError, TableError
 from discreet.sealed import Sealed
 from discreet.tables import Recodable
+from discreet.tables.blocks import JOINT_CELLS, block_cells
 from discreet.tables.counting import Codes, count, narrowest, recode
+from discreet.tables.engines.opening import in_engine, open_engine
+from discreet.tables.engines.source import EngineSource
 from discreet.tables.memory import MemoryTable
-from discreet.tables.source import Misfit, Source, open_source, refuse_misfits
+from discreet.tables.misfits import Misfit, refuse_misfits
+from discreet.tables.source import Source
+from discreet.tables.source import open_source as open_local
 
 MEMORY_BYTES = 4 << 30
 """Codes that take more than this (by the declared rows and columns) are streamed instead of held."""
@@ -27,8 +38,29 @@ LEAST_CELLS = 64
 """Rows that can take fewer values than this are not marked."""
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How rows are read.
+
+    Parameters
+    ----------
+    pull
+        Load the codes of all rows into memory, also from a server, and whatever memory that takes.
+    progress
+        Called with a line of words at each step, about public facts only.
+    """
+
+    pull: bool = False
+    progress: Callable[[str], None] | None = None
+
+
+PLAIN = Reading()
+
+
 class StreamTable(Sealed):
     """Rows too many for memory: every call streams the encoded rows once, whatever the number of tables."""
+
+    trouble: str | None = None
 
     def __init__(self, source: Source, domain: Domain) -> None:
         self._source = source
@@ -82,18 +114,30 @@ class StreamTable(Sealed):
             yield recode(batch, self._places, self._sizes)
 
 
-def load(data: object, domain: Domain, *, seen: Callable[[bytes], None] | None = None) -> Recodable:
+def load(
+    data: object,
+    domain: Domain,
+    *,
+    seen: Callable[[bytes], None] | None = None,
+    rows: str | None = None,
+    reading: Reading = PLAIN,
+) -> Recodable:
     """Open, check and encode a table.
 
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, DuckDB) or a table in memory (pandas, Polars, Arrow, NumPy).
+        A path (CSV, TSV, Parquet, DuckDB), a table in memory (pandas, Polars, Arrow, NumPy), or a table in an engine (a
+        URL, or an expression of Ibis).
     domain
         What is public about the table.
     seen
         Told by what the rows are known, once the table fits: a ledger recognises them by that. Not told where so few
         tables are possible that one could try them all.
+    rows
+        Who needs rows and not counts alone, in words; None if nobody does.
+    reading
+        How rows are read.
 
     Raises
     ------
@@ -102,12 +146,20 @@ def load(data: object, domain: Domain, *, seen: Callable[[bytes], None] | None =
     MisfitError
         If a declared column is absent, the number of rows is not the declared one, or values have no
         declared place. Only columns are named. Nothing was spent.
+    SettingError
+        If rows are needed and would have to leave their engine, or do not fit into memory.
+    EngineError
+        If the engine that holds the table cannot be reached, or fails.
     """
+    remote = in_engine(data)
+    if rows is not None and not reading.pull:
+        _refuse_rows(rows, domain, remote=remote)
     source = open_source(data, domain)
+    if isinstance(source, EngineSource):
+        return _in_engine(source, domain, seen, reading)
     sql = source.encoded_sql(domain)
     source.check_rows(domain)
-    width = sum(1 if narrowest(domain.size(c) + 2) == narrowest(2) else 2 for c in domain)
-    if width * domain.rows > MEMORY_BYTES:
+    if _bytes(domain) > MEMORY_BYTES and not reading.pull:
         refuse_misfits(source.misfits(domain), source.name)
         _show(source, domain, seen)
         return StreamTable(source, domain)
@@ -123,6 +175,49 @@ def load(data: object, domain: Domain, *, seen: Callable[[bytes], None] | None =
     return MemoryTable(codes, sizes)
 
 
-def _show(source: Source, domain: Domain, seen: Callable[[bytes], None] | None) -> None:
-    if seen is not None and prod(domain.size(column) for column in domain) >= LEAST_CELLS:
-        seen(source.mark(domain))
+def open_source(data: object, domain: Domain | None = None) -> Source | EngineSource:
+    """Open a file, a table in memory, or one in an engine."""
+    source = open_engine(data) if in_engine(data) else open_local(data, domain)
+    if not source.rows:
+        raise TableError(f"{source.name} has no rows")
+    return source
+
+
+def _in_engine(
+    source: EngineSource, domain: Domain, seen: Callable[[bytes], None] | None, reading: Reading
+) -> Recodable:
+    """Encode a table where it is, or load its codes."""
+    source.check_rows(domain)
+    refuse_misfits(source.misfits(domain), source.name)
+    _show(source, domain, seen)
+    if reading.pull:
+        return source.pulled(domain, reading.progress)
+    return source.table(domain, reading.progress)
+
+
+def _refuse_rows(who: str, domain: Domain, *, remote: bool) -> None:
+    """Refuse what needs rows where they would have to leave an engine, or do not fit into memory."""
+    size = f"about {_bytes(domain) / (1 << 30):.2g} GiB of memory"
+    if remote and prod(domain.size(column) for column in domain) > block_cells(domain.rows, JOINT_CELLS):
+        raise SettingError(
+            f"engine-pull: {who} looks at rows, and those of a server stay there. --engine-pull loads them as codes "
+            f"({domain.rows:,} rows, {size}); or take a method that counts, such as marginals or moments"
+        )
+    if not remote and _bytes(domain) > MEMORY_BYTES:
+        raise SettingError(
+            f"engine-pull: {who} looks at rows, which take {size}. --engine-pull loads them all the same; or take a "
+            "method that counts, such as marginals or moments"
+        )
+
+
+def _bytes(domain: Domain) -> int:
+    """Return what the codes of all rows take, from public facts."""
+    return domain.rows * sum(1 if narrowest(domain.size(c) + 2) == narrowest(2) else 2 for c in domain)
+
+
+def _show(source: Source | EngineSource, domain: Domain, seen: Callable[[bytes], None] | None) -> None:
+    if seen is None or prod(domain.size(column) for column in domain) < LEAST_CELLS:
+        return
+    mark = source.mark(domain)
+    if mark is not None:
+        seen(mark)

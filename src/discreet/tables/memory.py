@@ -31,6 +31,8 @@ class MemoryTable(Sealed):
         """Number of rows."""
         return len(next(iter(self._codes.values())))
 
+    trouble: str | None = None
+
     def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
         """Contingency tables over sets of columns."""
         return count(self._codes, self._sizes, sets)

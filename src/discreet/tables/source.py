@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from discreet.domain import Domain, Numeric
-from discreet.errors import DiscreetError, MisfitError, TableError
+from discreet.errors import DiscreetError, TableError
 from discreet.sealed import Sealed
 from discreet.tables.encode import beyond_sql, code_sql, quote_name, quote_text
 from discreet.tables.frames import as_frame
 from discreet.tables.header import read_header
+from discreet.tables.misfits import Look, Misfit, check_present, check_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,15 +39,6 @@ _SETTINGS = (
     "preserve_insertion_order = false",
     "enable_progress_bar = false",
 )
-
-
-@dataclass(frozen=True)
-class Misfit:
-    """How many values of one column have no declared place. For the custodian only."""
-
-    column: str
-    missing: int
-    foreign: int
 
 
 class Source(Sealed):
@@ -66,9 +58,7 @@ class Source(Sealed):
 
     def encoded_sql(self, domain: Domain) -> str:
         """Return the query for the codes of all declared columns, after checking that they exist."""
-        absent = [column for column in domain if column not in self.kinds]
-        if absent:
-            raise MisfitError(f"{self.name} has no column {absent[0]!r}, which the domain declares")
+        check_present(self.name, self.kinds, domain)
         codes = [f"{code_sql(c, domain[c], self.kinds[c])} AS {quote_name(c)}" for c in domain]
         return f"SELECT {', '.join(codes)} FROM {self.relation}"
 
@@ -112,8 +102,23 @@ class Source(Sealed):
 
     def check_rows(self, domain: Domain) -> None:
         """Refuse a table whose number of rows is not the declared one."""
-        if self.rows != domain.rows:
-            raise MisfitError(f"rows: {self.name} has {self.rows} rows, the domain declares {domain.rows}")
+        check_rows(self.name, self.rows, domain)
+
+    def look(self, name: str, most: int) -> Look:
+        """Look at one column, for a draft."""
+        raw, relation = f"CAST({quote_name(name)} AS VARCHAR)", self.relation
+        floating = self.kinds[name] in ("FLOAT", "DOUBLE")
+        gone = f"{raw} IS NULL OR {raw} = 'nan'" if floating else f"{raw} IS NULL"
+        seen = self.query(f"SELECT DISTINCT {raw} FROM {relation} WHERE NOT ({gone}) LIMIT {most}")
+        labels = tuple(str(row[0]) for row in seen)
+        missing = self.query(f"SELECT count(*) FROM {relation} WHERE {gone}")[0][0] > 0
+        number = f"TRY_CAST({raw} AS DOUBLE)"
+        low, high, strange = self.query(
+            f"SELECT min({number}) FILTER (isfinite({number})), max({number}) FILTER (isfinite({number})), "
+            f"count(*) FILTER ({raw} IS NOT NULL AND {number} IS NULL) FROM {relation}"
+        )[0]
+        low, high = (None, None) if strange else (low, high)
+        return Look(labels, missing, floating and bool({"inf", "-inf"} & set(labels)), low, high)
 
 
 def quietly(name: str, work: Callable[[], T]) -> T:
@@ -128,17 +133,6 @@ def quietly(name: str, work: Callable[[], T]) -> T:
     if failed == "RuntimeError":  # what the engine makes of a key that was pressed
         raise TableError(f"{name} cannot be read as a table, or reading it was broken off")
     raise TableError(f"{name} cannot be read as a table ({failed})")
-
-
-def refuse_misfits(misfits: list[Misfit], name: str) -> None:
-    """Stop the custodian's load where a value has no declared place."""
-    if misfits:
-        parts = []
-        for m in misfits:
-            kinds = [k for k, number in (("missing", m.missing), ("foreign", m.foreign)) if number]
-            keys = " and ".join(f"`{'missing' if k == 'missing' else 'other'}:`" for k in kinds)
-            parts.append(f"column {m.column!r} holds {' and '.join(kinds)} values (declare {keys})")
-        raise MisfitError(f"{name} does not fit the domain: " + "; ".join(parts))
 
 
 def _kind(kind: str) -> str:
@@ -194,6 +188,8 @@ def _open_path(text: str) -> Source:
     path_text, _, table = text.partition("?table=")
     path = Path(path_text)
     name = f"file {path.name!r}"
+    if _is_pattern(path):
+        return _open_parquets(path)
     try:
         size = path.stat().st_size if path.is_file() else None
     except (OSError, ValueError):
@@ -204,7 +200,7 @@ def _open_path(text: str) -> Source:
         raise TableError(f"{name} is empty")
     suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
-    literal = quote_text("".join(f"[{c}]" if c in "*?[" else c for c in str(path)))
+    literal = _literal_path(path)
     if suffix in _DATABASES:
         return _open_database(path, table, name)
     if suffix in (".csv", ".tsv"):
@@ -225,12 +221,43 @@ def _open_csv(path: Path, literal: str, name: str) -> Source:
     return Source(_connect(), relation, name)
 
 
+def _literal_path(path: Path) -> str:
+    """Return a path in which nothing is taken for a pattern."""
+    return quote_text("".join(f"[{c}]" if c in "*?[" else c for c in str(path)))
+
+
+def _is_pattern(path: Path) -> bool:
+    """Whether a path stands for several Parquet files; a file of that very name comes first."""
+    return path.suffix.lower() == ".parquet" and any(c in "*?[" for c in str(path)) and not path.exists()
+
+
+def _open_parquets(pattern: Path) -> Source:
+    """Open several Parquet files as one table: all must have the same columns, with the same types."""
+    import pyarrow.parquet
+
+    name = f"files {pattern.name!r}"
+    paths = [Path(path) for path in sorted(glob(str(pattern), recursive=True)) if Path(path).is_file()]
+    if not paths:
+        raise TableError(f"{name}: there are none")
+    kinds = [quietly(name, lambda path=path: pyarrow.parquet.read_schema(path)) for path in paths]
+    for path, kind in zip(paths, kinds, strict=True):
+        if [(f.name, f.type) for f in kind] != [(f.name, f.type) for f in kinds[0]]:
+            raise TableError(f"{name}: {path.name!r} has other columns, or other types, than {paths[0].name!r}")
+    _check_twins(kinds[0].names, name)
+    listed = ", ".join(_literal_path(path) for path in paths)
+    return Source(_connect(), f"read_parquet([{listed}], hive_partitioning = false)", name)
+
+
+def _check_twins(names: list[str], name: str) -> None:
+    if len({str(n).lower() for n in names}) != len(names):
+        raise TableError(f"{name} has two columns whose names are the same or differ only in case")
+
+
 def _open_parquet(path: Path, literal: str, name: str) -> Source:
     import pyarrow.parquet
 
     names = quietly(name, lambda: pyarrow.parquet.read_schema(path).names)
-    if len({str(n).lower() for n in names}) != len(names):
-        raise TableError(f"{name} has two columns whose names are the same or differ only in case")
+    _check_twins(names, name)
     return Source(_connect(), f"read_parquet({literal}, hive_partitioning = false)", name)
 
 

@@ -1,0 +1,231 @@
+"""The public domain as expressions of Ibis: how a raw value becomes a code inside whatever engine holds it.
+
+The same rules as in ``encode.py``, which writes them for DuckDB. A code below the column's size is a level; ``size``
+marks missing values without a declared place and ``size + 1`` foreign ones, which only the custodian's load ever sees.
+Every expression is total: what a value is can never make a query fail, which is why texts are looked at before they
+are cast.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.declaration import parse_number
+from discreet.domain import GRID, STEPS, Categorical, Column, Numeric
+from discreet.errors import MisfitError
+from discreet.tables.encode import TRUTHS, place_of, refuse_twins
+
+if TYPE_CHECKING:
+    from ibis.expr.datatypes import DataType
+
+Expr = Any
+"""An expression of Ibis: it builds its classes at run time."""
+
+NUMBER = r"^[ \t\n\r\f\v]*[+-]?([0-9]+(_[0-9]+)*([.]([0-9]+(_[0-9]+)*)?)?|[.][0-9]+(_[0-9]+)*)([eE][+-]?[0-9]{1,3})?[ \t\n\r\f\v]*$"
+"""Texts that are numbers. Longer exponents are not, though DuckDB reads them as nothing or as infinite."""
+
+LONGEST = 200
+"""Texts of more characters are no numbers."""
+
+_BLANKS = " \t\n\r\f\v"
+_SIGNS = ("", "+", "-")
+_NAN = tuple(sign + "nan" for sign in _SIGNS)
+_HIGH = tuple(sign + word for sign in ("", "+") for word in ("inf", "infinity"))
+_LOW = ("-inf", "-infinity")
+_LARGEST = "1.7976931348623157e308"
+_SMALLEST = "1e-307"
+
+
+def code_of(name: str, raw: Expr, column: Column, engine: str) -> Expr:
+    """Return an expression for the code of a column.
+
+    Parameters
+    ----------
+    name
+        The column's name, for errors.
+    raw
+        The column as the engine holds it.
+    engine
+        Ibis' name of the engine.
+
+    Raises
+    ------
+    MisfitError
+        If values of such a type cannot be what the domain declares.
+    """
+    import ibis
+
+    missing = place_of(column, column.missing, column.size)
+    other = place_of(column, column.other, column.size + 1)
+    _check_kind(name, raw.type(), column)
+    if isinstance(column, Categorical):
+        cases = _matches(name, raw, column, engine)
+    else:
+        cases = _numbers(raw, column, engine, missing)
+    return ibis.cases((gone(raw, engine), missing), *cases, else_=other).cast("int32")
+
+
+def beyond(raw: Expr, column: Numeric, engine: str) -> Expr:
+    """Return a condition for values of a numeric column that its bounds cut off."""
+    import ibis
+
+    (low, high), kind = column.bounds, raw.type()
+    if kind.is_boolean():
+        return ibis.literal(value=False)
+    if not _as_text(kind, engine):
+        value = raw.cast("float64")
+        found = (value < _double(low)) | (value > _double(high))
+        return found & ~raw.isnan() if kind.is_floating() else found
+    text, word = _text(raw), _word(raw)
+    value = _value(text, engine)
+    found = ibis.cases((_written(text), (value < _double(low)) | (value > _double(high))), else_=False)
+    return found | word.isin(_HIGH + _LOW)
+
+
+def _check_kind(name: str, kind: DataType, column: Column) -> None:
+    """Refuse types that are no categories, or no numbers."""
+    nested = kind.is_nested() or kind.is_binary() or kind.is_json() or kind.is_geospatial()
+    timed = kind.is_temporal() or kind.is_interval() or kind.is_uuid()
+    if nested or (timed and isinstance(column, Numeric)):
+        wanted = "numbers" if isinstance(column, Numeric) else "categories"
+        raise MisfitError(
+            f"column {name!r} is declared as {wanted}, and has the type {kind.name.lower()} in the database: make a view "
+            "in which it is a number or a text"
+        )
+
+
+def gone(raw: Expr, engine: str) -> Expr:
+    """NULL and NaN are missing, and so is an empty text."""
+    import ibis
+
+    kind = raw.type()
+    if kind.is_decimal() and engine == "postgres":
+        return raw.isnull() | (raw == ibis.literal("NaN").cast("decimal"))
+    if kind.is_floating():
+        return raw.isnull() | raw.isnan()
+    return raw.isnull() | (raw == "") if kind.is_string() else raw.isnull()
+
+
+def _double(number: float, kind: str = "float64") -> Expr:
+    """Return a number as it is, to the last bit."""
+    import ibis
+
+    return ibis.literal(repr(float(number))).cast(kind)
+
+
+def _text(raw: Expr) -> Expr:
+    return raw if raw.type().is_string() else raw.cast("string")
+
+
+def _as_text(kind: DataType, engine: str) -> bool:
+    """Whether numbers are read from the text of a value. PostgreSQL's decimals may be NaN, infinite, or too long."""
+    return not (kind.is_integer() or kind.is_floating() or (kind.is_decimal() and engine != "postgres"))
+
+
+def _word(raw: Expr) -> Expr:
+    return _text(raw).lower().strip()
+
+
+def _written(text: Expr) -> Expr:
+    return (text.length() <= LONGEST) & text.re_search(NUMBER)
+
+
+def _value(text: Expr, engine: str) -> Expr:
+    """Return the number that a text is written as."""
+    import ibis
+
+    plain = text.strip().replace("_", "")
+    if engine != "postgres":
+        return plain.cast("float64")
+    exact = plain.cast("decimal")  # PostgreSQL fails at texts that are too large or too small for a float
+    small = (exact < ibis.literal(_SMALLEST).cast("decimal")) & (exact > ibis.literal("-" + _SMALLEST).cast("decimal"))
+    large = ibis.literal(_LARGEST).cast("decimal"), ibis.literal("-" + _LARGEST).cast("decimal")
+    clipped = ibis.least(ibis.greatest(exact, large[1]), large[0])
+    return ibis.cases((small, _double(0.0)), else_=clipped.cast("float64"))
+
+
+def _numbers(raw: Expr, column: Numeric, engine: str, missing: int) -> list[tuple[Expr, Expr]]:
+    """Return conditions with the codes of numbers."""
+    import ibis
+
+    kind = raw.type()
+    if kind.is_boolean():
+        return [(raw, _bin(_double(1.0), column)), (~raw, _bin(_double(0.0), column))]
+    if not _as_text(kind, engine):
+        return [(ibis.literal(value=True), _bin(raw.cast("float64"), column))]
+    text, word = _text(raw), _word(raw)
+    last = column.size - 1 - len({column.missing, column.other} - {None})
+    return [
+        (_written(text), _bin(_value(text, engine), column)),
+        (word.isin(_NAN), ibis.literal(missing)),
+        (word.isin(_HIGH), ibis.literal(last)),
+        (word.isin(_LOW), ibis.literal(0)),
+    ]
+
+
+def _bin(value: Expr, column: Numeric) -> Expr:
+    """Clip to the bounds, then find the bin; the last bin includes the upper bound."""
+    import ibis
+
+    low, high = column.bounds
+    clipped = ibis.least(ibis.greatest(value, _double(low)), _double(high))
+    if not column.settled:
+        return _step(clipped, low, high - low)
+    if column.bins is not None:
+        inner = column.edges[1:-1]
+        cases = [(value < _double(edge), i) for i, edge in enumerate(inner)]
+        return ibis.cases(*cases, else_=len(inner)) if cases else ibis.literal(0)
+    share = (clipped - _double(low)) / _double(high - low)
+    return _capped((share * _double(GRID)).floor(), GRID - 1)
+
+
+def _step(clipped: Expr, low: float, span: float) -> Expr:
+    """Find the step of the fine grid: guess by a division, then compare with the very edges the domain declares."""
+    import ibis
+
+    def edge(step: Expr) -> Expr:
+        return _double(low) + (_double(span) * step.cast("float64")) / _double(STEPS)
+
+    guess = _capped(((clipped - _double(low)) / _double(span) * _double(STEPS)).floor(), STEPS - 1)
+    up = (clipped >= edge(guess + 1)) & (guess < STEPS - 1)
+    return ibis.cases((up, guess + 1), (clipped < edge(guess), guess - 1), else_=guess)
+
+
+def _capped(step: Expr, last: int) -> Expr:
+    import ibis
+
+    return ibis.least(step.cast("int64"), ibis.literal(last, type="int64"))
+
+
+def _matches(name: str, raw: Expr, column: Categorical, engine: str) -> list[tuple[Expr, Any]]:
+    """Return the condition under which each declared category is met, with its code."""
+    kind, labels = raw.type(), column.levels
+    if kind.is_boolean():
+        found = [(TRUTHS[la.lower()], code) for code, la in enumerate(labels) if la.lower() in TRUTHS]
+        refuse_twins(name, [truth for truth, _ in found])
+        return [(raw if truth else ~raw, code) for truth, code in found]
+    if kind.is_numeric():
+        return _numeric_matches(name, raw, labels, engine)
+    text = _text(raw)
+    return [(text == label, code) for code, label in enumerate(labels)]
+
+
+def _numeric_matches(name: str, raw: Expr, labels: tuple[str, ...], engine: str) -> list[tuple[Expr, Any]]:
+    import ibis
+
+    kind = raw.type()
+    numbers = [(number, code) for code, la in enumerate(labels) if (number := parse_number(la)) is not None]
+    refuse_twins(name, [number for number, _ in numbers])
+    found: list[tuple[Expr, Any]] = []
+    for number, code in numbers:
+        if kind.is_integer():
+            if number.denominator == 1 and -(1 << 63) <= number < 1 << 63:
+                found.append((raw == ibis.literal(int(number), type="int64"), code))
+        elif kind.is_decimal() and engine == "postgres":
+            found.append((raw == ibis.literal(labels[code]).cast("decimal"), code))
+        elif not kind.is_float32() or np.isfinite(np.float32(float(number))):
+            same = "float32" if kind.is_float32() else "float64"
+            found.append((raw.cast(same) == _double(float(number), same), code))
+    return found

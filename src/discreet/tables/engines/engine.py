@@ -1,0 +1,80 @@
+"""An engine that holds rows: it is asked in expressions of Ibis, and what it says when it fails never gets out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import DiscreetError, EngineError
+from discreet.sealed import Sealed
+from discreet.tables.engines.codes import Expr
+
+Why = Callable[[type[Exception]], str | None]
+"""Says in our own words why an engine failed, from the kind of its error; None if that is not known."""
+
+
+class Engine(Sealed):
+    """A connection to an engine.
+
+    Parameters
+    ----------
+    backend
+        Ibis' connection.
+    name
+        What the table is called in messages.
+    why
+        Says why it failed.
+    together
+        How many tables are asked for in one query: many where a query is dear whatever it counts.
+    """
+
+    def __init__(self, backend: Any, name: str, *, why: Why = lambda error: None, together: int = 1) -> None:
+        self._backend = backend
+        self.name = name
+        self.together = together
+        self.trouble: str | None = None
+        self._why = why
+
+    @property
+    def kind(self) -> str:
+        """Ibis' name of the engine."""
+        return str(self._backend.name)
+
+    @property
+    def version(self) -> str:
+        """The engine's version."""
+        return str(self.asked(lambda backend: backend.version))
+
+    def asked(self, work: Callable[[Any], Any]) -> Any:
+        """Do something with the connection."""
+        with self._quietly():
+            return work(self._backend)
+
+    def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of a small table."""
+        frame = self.asked(lambda backend: backend.execute(expr))
+        return {str(name): frame[name].to_numpy() for name in frame.columns}
+
+    def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
+        """Yield the columns of a large table, some rows at a time."""
+        reader = self.asked(lambda backend: backend.to_pyarrow_batches(expr, chunk_size=rows))
+        while (batch := self.asked(lambda backend: next(reader, None))) is not None:
+            yield {name: np.asarray(batch.column(i)) for i, name in enumerate(batch.schema.names)}
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        """Turn any error into ours, without its message and its traceback: both may quote data."""
+        try:
+            yield
+        except DiscreetError:
+            raise
+        except Exception as error:  # noqa: BLE001 - told below, without the cause
+            kind = type(error)
+        else:
+            return
+        self.trouble = f"{self.name}: {self._why(kind) or f'the engine failed ({kind.__name__})'}"
+        raise EngineError(self.trouble)

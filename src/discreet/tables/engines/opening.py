@@ -1,0 +1,55 @@
+"""Which sources are tables in an engine, and how they are opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.errors import SettingError
+from discreet.tables.engines.engine import Engine
+from discreet.tables.engines.source import EngineSource
+
+SCHEMES = ("postgresql", "postgres", "spark")
+"""What a URL of a table begins with."""
+
+
+def in_engine(data: object) -> bool:
+    """Whether something names a table in an engine: a URL, or an expression of Ibis."""
+    if isinstance(data, str):
+        return "://" in data
+    return any(c.__name__ == "Table" and c.__module__.split(".")[0] == "ibis" for c in type(data).__mro__)
+
+
+def open_engine(data: Any) -> EngineSource:
+    """Open a table in an engine."""
+    if not isinstance(data, str):
+        return _open_expression(data)
+    scheme = data.partition("://")[0]
+    if scheme in ("postgresql", "postgres"):
+        from discreet.tables.engines.postgres import open_postgres
+
+        return open_postgres(data)
+    if scheme == "spark":
+        from discreet.tables.engines.spark import open_spark
+
+        return open_spark(data)
+    raise SettingError(
+        "data: expected postgresql://user@host/database?table=NAME or spark://host:port?table=NAME; for other engines "
+        "hand over a table of Ibis in Python"
+    )
+
+
+def _open_expression(table: Any) -> EngineSource:
+    """Open what an analyst connected to already."""
+    name = "the table"
+    try:
+        backend = table._find_backend()
+    except Exception:  # noqa: BLE001 - Ibis' own words mean nothing here
+        backend = None
+    if backend is None:
+        raise SettingError(f"{name}: this expression of Ibis belongs to no connection")
+    together = 1
+    if backend.name == "pyspark":
+        from discreet.tables.engines.spark import TOGETHER
+
+        together = TOGETHER
+    return EngineSource(Engine(backend, name, together=together), table)

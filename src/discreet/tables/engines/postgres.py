@@ -1,0 +1,127 @@
+"""Tables of a PostgreSQL server, read as of one moment, in a transaction that cannot write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+
+from discreet.errors import EngineError, SettingError, TableError
+from discreet.tables.engines.engine import Engine
+from discreet.tables.engines.source import EngineSource
+
+if TYPE_CHECKING:
+    import psycopg
+
+CONNECT = 15
+"""Seconds to wait for the server."""
+
+SETTINGS = (
+    "SET standard_conforming_strings = on",
+    "SET DateStyle = 'ISO'",
+    "SET default_transaction_read_only = on",
+    "SET statement_timeout = 0",
+)
+"""What our queries mean does not depend on how the server is set up."""
+
+_EXPECTED = "data: expected postgresql://user@host/database?table=NAME"
+_FIND = """
+    SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND has_schema_privilege(n.oid, 'USAGE')
+      AND ((c.relname = %(name)s AND pg_table_is_visible(c.oid)) OR n.nspname || '.' || c.relname = %(name)s)
+"""
+
+
+def open_postgres(url: str) -> EngineSource:
+    """Open a table by its URL.
+
+    Raises
+    ------
+    SettingError
+        If the URL is not one, or holds a password.
+    EngineError
+        If the server cannot be reached.
+    TableError
+        If there is no such table.
+    """
+    try:
+        import ibis
+        import psycopg
+    except ImportError:
+        raise SettingError("data: PostgreSQL takes `pip install discreet[postgresql]`") from None
+    server, table = split_url(url)
+    name = f"table {table!r}"
+    try:
+        server = psycopg.conninfo.make_conninfo(server, connect_timeout=CONNECT, application_name="discreet")
+    except psycopg.Error:
+        raise SettingError(_EXPECTED) from None
+    connection = None
+    with suppress(psycopg.Error):
+        connection = psycopg.connect(server, autocommit=True)
+    if connection is None:
+        raise EngineError(f"{name}: {_unreached(server)}. Nothing was spent")
+    engine = Engine(ibis.postgres.from_connection(connection), name, why=_why)
+    schema, only = engine.asked(lambda backend: _found(connection, table, name))
+    return EngineSource(engine, engine.asked(lambda backend: backend.table(only, database=schema)))
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Return the server's own URL and the table's name; a password is refused."""
+    try:
+        parts = urlsplit(url)
+        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        secret = parts.password
+    except ValueError:
+        raise SettingError(_EXPECTED) from None
+    if secret or any(key in ("password", "passfile", "sslpassword") for key, _ in options):
+        raise SettingError(
+            "data: leave the password out, since others on the machine can read command lines: PGPASSWORD or "
+            "~/.pgpass hold it"
+        )
+    tables = [value for key, value in options if key == "table"]
+    if len(tables) != 1 or not tables[0]:
+        raise SettingError(_EXPECTED)
+    query = "&".join(f"{quote(key, safe='')}={quote(value, safe='')}" for key, value in options if key != "table")
+    return urlunsplit(("postgresql", parts.netloc, parts.path, query, "")), tables[0]
+
+
+def _found(connection: psycopg.Connection[Any], table: str, name: str) -> Sequence[str]:
+    """Begin to read as of one moment, and return the schema and name of the table."""
+    for setting in SETTINGS:
+        connection.execute(setting)
+    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    found = connection.execute(_FIND, {"name": table}).fetchall()
+    if not found:
+        raise TableError(f"{name} does not exist in that database, or this user may not see it")
+    if len(found) > 1:
+        raise TableError(f"{name}: say which one as ?table=schema.name")
+    return found[0]
+
+
+def _why(kind: type[Exception]) -> str | None:
+    from psycopg import InterfaceError, OperationalError, errors
+
+    reasons: dict[tuple[type[Exception], ...], str] = {
+        (errors.InsufficientPrivilege,): "this user may not read it",
+        (errors.UndefinedTable, errors.InvalidSchemaName): "it does not exist, or this user may not see it",
+        (errors.QueryCanceled,): "the server broke the query off",
+        (errors.DiskFull, errors.OutOfMemory): "the server's disk or memory is full",
+        (OperationalError, InterfaceError): "the server went away, or the connection to it was lost",
+    }
+    return next((reason for kinds, reason in reasons.items() if issubclass(kind, kinds)), None)
+
+
+def _unreached(server: str) -> str:
+    """Say why a server cannot be reached: ask once more, and look at what it says of itself."""
+    from psycopg.pq import PGconn
+
+    tried = PGconn.connect(server.encode())
+    words = tried.error_message.decode(errors="replace")
+    refused = tried.needs_password or tried.used_password
+    tried.finish()
+    if refused or any(word in words for word in ("authentication", "role", "pg_hba")):
+        return "the server refused the user or the password (PGPASSWORD or ~/.pgpass hold it)"
+    if "does not exist" in words and "database" in words:
+        return "there is no such database on that server"
+    return "the server cannot be reached: it is down, or host and port are wrong"

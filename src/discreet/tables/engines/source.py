@@ -1,0 +1,161 @@
+"""Raw rows in an engine, with the names and types of their columns: the custodian's side.
+
+What goes wrong here is told to the custodian, by column and never by value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import IntArray
+from discreet.domain import Domain, Numeric
+from discreet.errors import MisfitError, TableError
+from discreet.sealed import Sealed
+from discreet.tables.counting import narrowest
+from discreet.tables.engines.codes import Expr, beyond, code_of, gone
+from discreet.tables.engines.engine import Engine
+from discreet.tables.engines.table import EngineTable
+from discreet.tables.memory import MemoryTable
+from discreet.tables.misfits import Look, Misfit, check_present, check_rows
+
+BATCH = 1 << 18
+"""Rows that are pulled at once."""
+
+Tell = Callable[[str], None]
+
+
+class EngineSource(Sealed):
+    """A table in an engine that has not been encoded yet.
+
+    Parameters
+    ----------
+    engine
+        Where it is.
+    table
+        Ibis' expression of it.
+    """
+
+    local = False
+
+    def __init__(self, engine: Engine, table: Expr) -> None:
+        self._engine = engine
+        self._table = table
+        self.name = engine.name
+        self.kinds = {str(name): str(kind) for name, kind in table.schema().items()}
+        if len({name.lower() for name in self.kinds}) != len(self.kinds):
+            raise TableError(f"{self.name} has two columns whose names are the same or differ only in case")
+        self.rows = int(engine.table(table.aggregate(n=table.count()))["n"][0])
+
+    def check_rows(self, domain: Domain) -> None:
+        """Refuse a table whose number of rows is not the declared one."""
+        check_rows(self.name, self.rows, domain)
+
+    def misfits(self, domain: Domain) -> list[Misfit]:
+        """Count, column by column, the values without a declared place, in one look."""
+        coded, aliases = self._coded(domain)
+        wanted = {}
+        for name, alias in aliases.items():
+            size = domain.size(name)
+            wanted[f"m{alias}"] = coded.count(where=coded[alias] == size)
+            wanted[f"f{alias}"] = coded.count(where=coded[alias] == size + 1)
+        found = {name: int(values[0]) for name, values in self._engine.table(coded.aggregate(**wanted)).items()}
+        misfits = [Misfit(name, found[f"m{alias}"], found[f"f{alias}"]) for name, alias in aliases.items()]
+        return [m for m in misfits if m.missing or m.foreign]
+
+    def clipped(self, domain: Domain) -> dict[str, int]:
+        """Count the values of numeric columns that lie beyond their bounds, where there are any."""
+        numeric = {name: c for name, c in domain.columns.items() if isinstance(c, Numeric)}
+        if not numeric:
+            return {}
+        outside = {f"b{i}": beyond(self._table[n], c, self._engine.kind) for i, (n, c) in enumerate(numeric.items())}
+        wanted = {alias: self._table.count(where=condition) for alias, condition in outside.items()}
+        found = self._engine.table(self._table.aggregate(**wanted))
+        return {name: int(found[f"b{i}"][0]) for i, name in enumerate(numeric) if found[f"b{i}"][0]}
+
+    def mark(self, domain: Domain) -> bytes | None:
+        """Return what tells the declared columns' rows from others, where the engine has a hash for it."""
+        import ibis
+
+        if self._engine.kind not in _HASHES:
+            return None
+        gone_text = ibis.literal("\x01")
+        texts = [ibis.coalesce(self._table[name].cast("string"), gone_text) for name in sorted(domain)]
+        joined = ibis.literal("\x02").join(texts)
+        hashed = _HASHES[self._engine.kind](joined).cast("decimal(38, 0)").sum()
+        found = self._engine.table(self._table.aggregate(h=hashed))["h"][0]
+        return f"{self._engine.kind} {self.rows} {int(found)}".encode()
+
+    def table(self, domain: Domain, tell: Tell | None) -> EngineTable:
+        """Return the table, encoded where it is."""
+        coded, aliases = self._coded(domain)
+        return EngineTable(self._engine, coded, aliases, sizes_of(domain), domain.rows, tell=tell)
+
+    def pulled(self, domain: Domain, tell: Tell | None) -> MemoryTable:
+        """Load the codes of all rows into memory."""
+        coded, aliases = self._coded(domain)
+        parts: dict[str, list[IntArray]] = {name: [] for name in domain}
+        kinds = {name: narrowest(domain.size(name)) for name in domain}
+        done = 0
+        for batch in self._engine.batches(coded, BATCH):
+            for name, alias in aliases.items():
+                parts[name].append(batch[alias].astype(kinds[name]))
+            done += len(batch[alias])
+            if tell is not None:
+                tell(f"{self.name}: {done:,} of {domain.rows:,} rows loaded")
+        return MemoryTable({name: np.concatenate(arrays) for name, arrays in parts.items()}, sizes_of(domain))
+
+    def look(self, name: str, most: int) -> Look:
+        """Look at one column, for a draft."""
+        kind, raw, engine = self._table[name].type(), self._table[name], self._engine
+        missing = gone(raw, engine.kind)
+        text = raw.cast("string")
+        there = self._table.filter(~missing)
+        seen = engine.table(there.select(label=text).distinct().limit(most))["label"]
+        nothing = int(engine.table(self._table.aggregate(n=self._table.count(where=missing)))["n"][0])
+        low = high = None
+        if kind.is_numeric():
+            value = raw.cast("float64")
+            finite = there.filter(~value.isinf()) if kind.is_floating() else there
+            found = engine.table(finite.aggregate(low=value.min(), high=value.max()))
+            low, high = (None if found[k][0] is None else float(found[k][0]) for k in ("low", "high"))
+        endless = kind.is_floating() and any(str(label).lower().lstrip("+-").startswith("inf") for label in seen)
+        return Look(tuple(str(label) for label in seen), nothing > 0, endless, low, high)
+
+    def _coded(self, domain: Domain) -> tuple[Expr, dict[str, str]]:
+        """Return an expression for the codes of all declared columns, under names of our own."""
+        check_present(self.name, self.kinds, domain)
+        aliases = {name: f"c{i}" for i, name in enumerate(domain)}
+        codes: dict[str, Any] = {
+            alias: code_of(name, self._table[name], domain[name], self._engine.kind) for name, alias in aliases.items()
+        }
+        return self._table.select(**codes), aliases
+
+
+def sizes_of(domain: Domain) -> dict[str, int]:
+    """Return the number of levels of each column."""
+    return {column: domain.size(column) for column in domain}
+
+
+def _postgres_hash(text: Expr) -> Expr:
+    import ibis
+
+    @ibis.udf.scalar.builtin
+    def hashtextextended(text: str, start: int) -> int: ...  # type: ignore[empty-body]
+
+    return hashtextextended(text, 0)
+
+
+def _spark_hash(text: Expr) -> Expr:
+    import ibis
+
+    @ibis.udf.scalar.builtin
+    def xxhash64(text: str) -> int: ...  # type: ignore[empty-body]
+
+    return xxhash64(text)
+
+
+_HASHES: dict[str, Callable[[Expr], Expr]] = {"postgres": _postgres_hash, "pyspark": _spark_hash}
+"""What a row is known by, for a ledger's secret key."""

@@ -1,0 +1,65 @@
+"""What the custodian is told of a table that does not fit its domain: columns and numbers, never values."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from discreet.domain import Domain
+from discreet.errors import MisfitError
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """How many values of one column have no declared place. For the custodian only."""
+
+    column: str
+    missing: int
+    foreign: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a draft sees of a column. For the custodian only.
+
+    Parameters
+    ----------
+    labels
+        Some of its different values, as text; as many as were asked for, if there are more.
+    missing
+        Whether values are missing.
+    endless
+        Whether a number is infinite.
+    low, high
+        The smallest and the largest finite number; None where values are no numbers.
+    """
+
+    labels: tuple[str, ...]
+    missing: bool
+    endless: bool
+    low: float | None
+    high: float | None
+
+
+def check_present(name: str, present: Container[str], domain: Domain) -> None:
+    """Refuse a table without a declared column."""
+    absent = [column for column in domain if column not in present]
+    if absent:
+        raise MisfitError(f"{name} has no column {absent[0]!r}, which the domain declares")
+
+
+def check_rows(name: str, rows: int, domain: Domain) -> None:
+    """Refuse a table whose number of rows is not the declared one."""
+    if rows != domain.rows:
+        raise MisfitError(f"rows: {name} has {rows} rows, the domain declares {domain.rows}")
+
+
+def refuse_misfits(misfits: list[Misfit], name: str) -> None:
+    """Stop the custodian's load where a value has no declared place."""
+    if misfits:
+        parts = []
+        for m in misfits:
+            kinds = [k for k, number in (("missing", m.missing), ("foreign", m.foreign)) if number]
+            keys = " and ".join(f"`{'missing' if k == 'missing' else 'other'}:`" for k in kinds)
+            parts.append(f"column {m.column!r} holds {' and '.join(kinds)} values (declare {keys})")
+        raise MisfitError(f"{name} does not fit the domain: " + "; ".join(parts))

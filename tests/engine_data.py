@@ -1,0 +1,62 @@
+"""A table with everything that may go wrong between engines, and its public domain."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.domain import Categorical, Domain, Numeric
+
+HOSTILE = """a'b"c`d\\e; DROP TABLE x; -- %s ${y} {z} 🦊 ß"""
+"""A name that would do harm where it is not quoted."""
+
+TEXTS = ["1", " 1", "1 ", "+1", "-1", "1.", ".5", "1e5", "1E+5", "1e400", "-1e400", "1e-400", "nan", "NaN", "-nan"]
+TEXTS += ["inf", "Infinity", "-inf", "+inf", "infinit", "1_000", "0x10", "1d", "1f", "", " ", "1,5", "٣", "1\n", "\t1"]
+TEXTS += ["--1", "1e", "e5", ".", "1.e2", ".5e-3", "1__0", "_1", "true", "1e5.5", "1\u00a0", "00012", "1 2", "12.25"]
+"""Texts that are numbers for one engine and not for another."""
+
+LABELS = ["yes", "no", "Yes", "yes ", "it's", 'say "x"', "back\\slash", "new\nline", "日本", "ß", "%s", "{}", "$1", ";--"]
+
+
+def nasty(rows: int, generator: np.random.Generator) -> tuple[pa.Table, Domain]:
+    """Return a table with missing and foreign values, odd names and odd types, and a domain it fits."""
+    some = generator.choice
+    null = generator.random(rows) < 0.05
+    numbers = generator.normal(size=rows) * 40
+    floats = np.where(generator.random(rows) < 0.02, np.nan, numbers)
+    floats = np.where(generator.random(rows) < 0.02, np.inf, floats)
+    cents = [Decimal(int(x * 100)) / 100 for x in numbers]
+    table = pa.table(
+        {
+            HOSTILE: pa.array(some([*LABELS, "foreign", "", "'; --"], rows), mask=null),
+            "select": pa.array(some([1, 2, 3, 99], rows), mask=null),
+            "Ärger": pa.array(some(TEXTS, rows), mask=null),
+            "table": pa.array(some([True, False], rows), mask=null),
+            "x.y": pa.array(floats, mask=null),
+            "real": pa.array(some([0.1, 0.25, 7.5], rows), type=pa.float32()),
+            "money": pa.array(cents, type=pa.decimal128(12, 2)),
+            "fine": pa.array(numbers),
+            "steps": pa.array(floats, mask=null),
+            "price": pa.array([Decimal("1.50") if x > 0 else Decimal("2.00") for x in numbers], pa.decimal128(8, 2)),
+            "day": pa.array(some(np.array(["2024-01-01", "2024-02-29"], dtype="datetime64[D]"), rows)),
+            "whole": pa.array(generator.integers(-50, 50, rows), type=pa.int64()),
+            "ignored": pa.array(["secret"] * rows),
+        }
+    )
+    columns = {
+        HOSTILE: Categorical(categories=tuple(LABELS), missing="gone", other="else"),
+        "select": Categorical(categories=("1", "2", "3.0"), missing="1", other="else"),
+        "Ärger": Numeric(bounds=(-5.0, 100.0), bins=6, missing="none", other="no number"),
+        "table": Categorical(categories=("true", "false"), missing="unknown"),
+        "x.y": Numeric(bounds=(-30.0, 50.0), bins=(-30.0, -1.5, 0.0, 0.1, 50.0), missing="none"),
+        "real": Categorical(categories=("0.1", "0.25"), other="else"),
+        "money": Numeric(bounds=(-10.0, 10.0), bins=7),
+        "fine": Numeric(bounds=(-100.0, 100.0)),
+        "steps": Numeric(bounds=(-33.3, 77.7), bins=4, at="quantiles", missing="none"),
+        "price": Categorical(categories=("1.5", "2")),
+        "day": Categorical(categories=("2024-01-01", "2024-02-29")),
+        "whole": Numeric(bounds=(-49.0, 47.0), bins=5),
+    }
+    return table, Domain(columns, rows=rows)
