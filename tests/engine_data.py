@@ -48,7 +48,7 @@ def nasty(rows: int, generator: np.random.Generator) -> tuple[pa.Table, Domain]:
     columns = {
         HOSTILE: Categorical(categories=tuple(LABELS), missing="gone", other="else"),
         "select": Categorical(categories=("1", "2", "3.0"), missing="1", other="else"),
-        "Ärger": Numeric(bounds=(-5.0, 100.0), bins=6, missing="none", other="no number"),
+        "Ärger": Numeric(bounds=(-5.0, 20.0), bins=(-5.0, 0.0, 0.7, 5.0, 15.0, 20.0), missing="none", other="no number"),
         "table": Categorical(categories=("true", "false"), missing="unknown"),
         "x.y": Numeric(bounds=(-30.0, 50.0), bins=(-30.0, -1.5, 0.0, 0.1, 50.0), missing="none"),
         "real": Categorical(categories=("0.1", "0.25"), other="else"),
@@ -60,3 +60,25 @@ def nasty(rows: int, generator: np.random.Generator) -> tuple[pa.Table, Domain]:
         "whole": Numeric(bounds=(-49.0, 47.0), bins=5),
     }
     return table, Domain(columns, rows=rows)
+
+
+_KINDS = {"string": "text", "int64": "bigint", "bool": "boolean", "double": "double precision", "float": "real"}
+_KINDS |= {"date32[day]": "date"}
+
+
+def to_postgres(server: str, name: str, table: pa.Table) -> None:
+    """Write a table into a database."""
+    import psycopg
+    from psycopg import sql
+
+    columns = [
+        sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(_KINDS.get(str(f.type), "numeric(12, 2)")))
+        for f in table.schema
+    ]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
+        connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), sql.SQL(", ").join(columns)))
+        copy = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))
+        with connection.cursor() as cursor, cursor.copy(copy) as sink:
+            for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+                sink.write_row(row)

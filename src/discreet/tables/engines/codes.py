@@ -91,7 +91,7 @@ def _check_kind(name: str, kind: DataType, column: Column) -> None:
     if nested or (timed and isinstance(column, Numeric)):
         wanted = "numbers" if isinstance(column, Numeric) else "categories"
         raise MisfitError(
-            f"column {name!r} is declared as {wanted}, and has the type {kind.name.lower()} in the database: make a view "
+            f"column {name!r} is declared as {wanted}, and has the type {type(kind).__name__.lower()} in the database: make a view "
             "in which it is a number or a text"
         )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -50,9 +50,17 @@ class Engine(Sealed):
         return str(self.asked(lambda backend: backend.version))
 
     def asked(self, work: Callable[[Any], Any]) -> Any:
-        """Do something with the connection."""
-        with self._quietly():
-            return work(self._backend)
+        """Do something with the connection; turn any error into ours, without its message and its traceback."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # libraries warn of each other
+                return work(self._backend)
+        except DiscreetError:
+            raise
+        except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
+            kind = type(error)
+        self.trouble = f"{self.name}: {self._why(kind) or f'the engine failed ({kind.__name__})'}"
+        raise EngineError(self.trouble)
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table."""
@@ -64,17 +72,3 @@ class Engine(Sealed):
         reader = self.asked(lambda backend: backend.to_pyarrow_batches(expr, chunk_size=rows))
         while (batch := self.asked(lambda backend: next(reader, None))) is not None:
             yield {name: np.asarray(batch.column(i)) for i, name in enumerate(batch.schema.names)}
-
-    @contextmanager
-    def _quietly(self) -> Iterator[None]:
-        """Turn any error into ours, without its message and its traceback: both may quote data."""
-        try:
-            yield
-        except DiscreetError:
-            raise
-        except Exception as error:  # noqa: BLE001 - told below, without the cause
-            kind = type(error)
-        else:
-            return
-        self.trouble = f"{self.name}: {self._why(kind) or f'the engine failed ({kind.__name__})'}"
-        raise EngineError(self.trouble)

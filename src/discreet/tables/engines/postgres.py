@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+from weakref import finalize
 
 from discreet.errors import EngineError, SettingError, TableError
 from discreet.tables.engines.engine import Engine
@@ -62,6 +63,7 @@ def open_postgres(url: str) -> EngineSource:
     if connection is None:
         raise EngineError(f"{name}: {_unreached(server)}. Nothing was spent")
     engine = Engine(ibis.postgres.from_connection(connection), name, why=_why)
+    finalize(engine, connection.close)
     schema, only = engine.asked(lambda backend: _found(connection, table, name))
     return EngineSource(engine, engine.asked(lambda backend: backend.table(only, database=schema)))
 

@@ -1,0 +1,467 @@
+"""Tables in an engine: the same counts and the same graph as from memory, and nothing but counts leaves."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from math import prod
+from urllib.parse import quote
+
+import numpy as np
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from engine_data import HOSTILE, nasty, to_postgres
+
+import discreet as dc
+from discreet.cli import main
+from discreet.discovering import discover_in
+from discreet.domain import Categorical, Domain, Numeric
+from discreet.errors import EngineError, MisfitError, RoomError, SettingError, TableError
+from discreet.methods import PrivPC
+from discreet.privacy.budget import Budget
+from discreet.recipes import Marginals
+from discreet.room import Room
+from discreet.tables import blocks as sizing
+from discreet.tables.blocks import block_cells, blocks, margin
+from discreet.tables.engines.opening import in_engine, open_engine
+from discreet.tables.engines.postgres import split_url
+from discreet.tables.engines.table import EngineTable
+from discreet.tables.joint import JointTable
+from discreet.tables.load import Reading, StreamTable, load, open_source
+from discreet.tables.memory import MemoryTable
+from discreet.testing import SeededNoise
+
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB
+
+ROWS = 100_000
+TABLE = 'we"ird; drop table x --'
+
+
+@pytest.fixture(scope="module")
+def people():
+    """A table that nobody would like to meet."""
+    return nasty(ROWS, np.random.default_rng(5))
+
+
+@pytest.fixture(scope="module")
+def base(server):
+    """The URL of a database without a table behind it."""
+    return server.get_uri().replace("postgres:@", "postgres@")
+
+
+@pytest.fixture(scope="module")
+def url(server, base, people):
+    """The same table on a server."""
+    to_postgres(server.get_uri(), TABLE, people[0])
+    return f"{base}&table={quote(TABLE)}"
+
+
+@pytest.fixture(scope="module")
+def asia(server, base):
+    """A table with a graph."""
+    net = dc.network("asia")
+    rows = {name: list(values) for name, values in net.sample(20_000, np.random.default_rng(1)).items()}
+    to_postgres(server.get_uri(), "asia", pa.table(rows))
+    return net, rows, f"{base}&table=asia"
+
+
+def grids(domain):
+    """Columns of very many codes."""
+    return [name for name in domain if domain.size(name) > 1000]
+
+
+def pairs(domain):
+    return list(combinations([name for name in domain if name not in grids(domain)], 2))
+
+
+# --- which tables are counted at once -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("cells", [1, 50, 4_096])
+def test_every_set_lies_in_a_block_that_is_not_too_large(order, cells):
+    rng = np.random.default_rng(order)
+    sizes = {f"v{i}": int(rng.integers(2, 7)) for i in range(12)}
+    sets = [tuple(rng.permutation(s).tolist()) for s in combinations(sizes, order)]
+    found = blocks(sets, sizes, cells)
+    assert all(any(set(s) <= set(block) for block in found) for s in sets)
+    alone = {frozenset(s) for s in sets}
+    for block in found:
+        assert prod(sizes[c] for c in block) <= cells or frozenset(block) in alone
+
+
+def test_few_looks_are_enough_for_all_pairs():
+    names = [f"v{i}" for i in range(20)]
+    assert len(blocks(list(combinations(names, 2)), dict.fromkeys(names, 2), 1 << 16)) <= 4
+
+
+def test_tables_never_have_more_cells_than_rows_bear():
+    assert block_cells(10) == sizing.LEAST_CELLS
+    assert block_cells(200_000) == 20_000
+    assert block_cells(10**9) == sizing.MOST_CELLS
+
+
+def test_margins_stand_in_the_order_that_was_asked_for():
+    joint = np.random.default_rng(0).integers(0, 9, size=(2, 3, 4))
+    assert (margin(joint, ("a", "b", "c"), ("c", "a")) == joint.sum(axis=1).T).all()
+    assert (margin(joint, ("a", "b", "c"), ("a", "b", "c")) == joint).all()
+
+
+def test_a_joint_table_answers_like_its_rows():
+    rng = np.random.default_rng(0)
+    sizes = {"a": 2, "b": 3, "c": 4}
+    codes = {c: rng.integers(0, n, 500).astype(np.uint8) for c, n in sizes.items()}
+    plain = MemoryTable(codes, sizes)
+    (table,) = plain.counts([("a", "b", "c")])
+    places = np.nonzero(table)
+    joint = JointTable(dict(zip(sizes, places, strict=True)), table[places], sizes)
+    sets = [("a",), ("c", "a"), ("b", "c", "a")]
+    assert joint.rows == 500
+    assert all((x == y).all() for x, y in zip(joint.counts(sets), plain.counts(sets), strict=True))
+    assert joint.sums([("a",), ("b", "c")]) == plain.sums([("a",), ("b", "c")])
+    together = sorted(zip(*(v.tolist() for v in joint.values(["a", "b", "c"])), strict=True))
+    assert together == sorted(zip(*(codes[c].tolist() for c in sizes), strict=True))
+    assert joint.sampled(np.arange(500)).counts([("a", "b")])[0].tolist() == plain.counts([("a", "b")])[0].tolist()
+    moved = {"c": np.array([1, 1, 0, 0])}
+    smaller = {**sizes, "c": 2}
+    again = zip(joint.recoded(moved, smaller).counts(sets), plain.recoded(moved, smaller).counts(sets), strict=True)
+    assert all((x == y).all() for x, y in again)
+
+
+# --- the same counts ------------------------------------------------------------------------------------------------
+
+
+def engines(people, url, tmp_path, monkeypatch):
+    """Yield the same rows in memory, streamed, in DuckDB through Ibis, and on a server."""
+    import ibis
+
+    table, domain = people
+    path = tmp_path / "people.parquet"
+    pq.write_table(table, path)
+    yield "file", load(path, domain)
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.tables.load.MEMORY_BYTES", 1)
+        yield "stream", load(path, domain)
+    yield "ibis", load(ibis.duckdb.connect().read_parquet(path), domain)
+    yield "postgresql", load(url, domain)
+
+
+def test_all_engines_count_the_same(people, url, tmp_path, monkeypatch):
+    table, domain = people
+    plain = load(table, domain)
+    sets = [(name,) for name in domain] + pairs(domain)
+    expected = plain.counts(sets)
+    met = {}
+    for name, other in engines(people, url, tmp_path, monkeypatch):
+        met[name] = type(other)
+        assert other.rows == ROWS
+        for columns, x, y in zip(sets, expected, other.counts(sets), strict=True):
+            assert (x == y).all(), (name, columns)
+        wanted = [("fine",), ("fine", "steps"), ("whole", "fine")]
+        assert other.sums(wanted) == plain.sums(wanted), name
+    assert met == {"file": MemoryTable, "stream": StreamTable, "ibis": EngineTable, "postgresql": EngineTable}
+
+
+def test_all_levels_of_the_nasty_table_are_met(people):
+    """Or else the test above would compare nothing."""
+    table, domain = people
+    plain = load(table, domain)
+    for name in domain:
+        if name not in grids(domain):
+            assert (plain.counts([(name,)])[0] > 0).all(), name
+
+
+def test_misfits_clipped_values_and_marks_are_those_of_files(people, url):
+    table, domain = people
+    bare = {n: Categorical(categories=c.categories) if isinstance(c, Categorical) else c for n, c in domain.columns.items()}
+    strict = Domain(bare, rows=ROWS)
+    plain, there = open_source(table, domain), open_engine(url)
+    assert there.misfits(strict) == plain.misfits(strict)
+    assert there.clipped(domain) == plain.clipped(domain)
+    assert there.mark(domain) == open_engine(url).mark(domain)
+    fewer = Domain({n: domain[n] for n in list(domain)[:5]}, rows=ROWS)
+    assert there.mark(fewer) != there.mark(domain)
+
+
+def test_bins_that_wait_for_quantiles_are_found_in_the_engine(people, url):
+    table, domain = people
+    narrow = Domain({n: domain[n] for n in ("steps", "select", HOSTILE)}, rows=ROWS)
+    edges = narrow["steps"].edges
+    chosen = [edges[0], edges[100], edges[611], edges[-1]]
+    settled = narrow.settled({"steps": chosen})
+    found = []
+    for data in (table, url):
+        room = Room(load(data, narrow), narrow, Budget(epsilon=1, delta=1e-6)).settled({"steps": chosen})
+        found.append(room._table.counts([("steps", "select"), (HOSTILE, "steps")]))
+    assert all((x == y).all() for x, y in zip(*found, strict=True))
+    direct = load(url, settled).counts([("steps", "select"), (HOSTILE, "steps")])
+    assert all((x == y).all() for x, y in zip(found[0], direct, strict=True))
+
+
+def test_pulled_rows_are_those_of_the_file(people, url):
+    table, domain = people
+    said = []
+    pulled = load(url, domain, rows="a test", reading=Reading(pull=True, progress=said.append))
+    assert isinstance(pulled, MemoryTable)
+    names = list(domain)
+    plain = load(table, domain)
+    order = [np.lexsort(t.values(names)) for t in (plain, pulled)]
+    for x, y in zip(plain.values(names), pulled.values(names), strict=True):
+        assert (x[order[0]] == y[order[1]]).all()
+    assert said[-1].endswith("100,000 of 100,000 rows loaded")
+
+
+# --- the same graph, and what is said -------------------------------------------------------------------------------
+
+
+def test_the_same_noise_gives_the_same_graph(asia):
+    net, rows, url = asia
+    domain = net.domain(20_000)
+    graphs = []
+    for data in (rows, url):
+        room = Room(load(data, domain), domain, Budget(epsilon=1, delta=1e-6), noise=SeededNoise(7))
+        graphs.append(discover_in(room, Marginals()))
+    assert graphs[0].graph == graphs[1].graph
+    assert [m.values for m in graphs[0].measurements] == [m.values for m in graphs[1].measurements]
+
+
+def test_tables_that_are_not_small_are_counted_in_blocks_and_that_is_told(asia, monkeypatch):
+    net, rows, url = asia
+    domain, said = net.domain(20_000), []
+    monkeypatch.setattr(sizing, "LEAST_CELLS", 8)
+    monkeypatch.setattr(sizing, "ROWS_A_CELL", 2_500)
+    table = load(url, domain, reading=Reading(progress=said.append))
+    assert not table.small
+    sets = list(combinations(domain, 2))
+    assert all((x == y).all() for x, y in zip(load(rows, domain).counts(sets), table.counts(sets), strict=True))
+    assert len(said) > 5
+    assert said[-1] == "table 'asia': 28 of 28 tables counted"
+
+
+def test_the_command_line_reads_a_server(asia, tmp_path):
+    net, _, url = asia
+    (tmp_path / "domain.yaml").write_text(net.domain(20_000).to_yaml())
+    out = tmp_path / "release"
+    typed = ["discover", url, "--domain", str(tmp_path / "domain.yaml"), "--epsilon", "1", "--out", str(out), "--json"]
+    ran = CliRunner().invoke(main, typed)
+    assert ran.exit_code == 0, ran.stderr
+    assert json.loads(ran.stdout)["rows"] == 20_000
+    assert "postgres:asia" in ran.stderr
+    for path in out.iterdir():
+        assert b"postgresql://" not in path.read_bytes()
+    checked = CliRunner().invoke(main, ["domain", "check", url, "--domain", str(tmp_path / "domain.yaml")])
+    assert checked.exit_code == 0
+    drafted = CliRunner().invoke(main, ["domain", "draft", url])
+    assert Domain.from_yaml(drafted.stdout).columns.keys() == net.domain(1).columns.keys()
+
+
+def test_methods_that_look_at_rows_say_so_before_they_start(people, tmp_path):
+    _, domain = people
+    narrow = Domain({n: Numeric(bounds=(-100.0, 100.0)) for n in ("fine", "whole")}, rows=10**7)
+    gone = "postgresql://127.0.0.1:1/nowhere?table=x"
+    for run in (
+        lambda **more: dc.direction(gone, ("fine", "whole"), domain=narrow, epsilon=1.0, **more),
+        lambda **more: dc.test_independence(gone, "fine", "whole", domain=narrow, epsilon=1.0, delta=0.0, **more),
+        lambda **more: dc.discover(gone, domain=narrow, epsilon=1.0, delta=0.0, method="pcd", **more),
+    ):
+        with pytest.raises(SettingError, match=r"engine-pull: .* looks at rows.*10,000,000 rows, about 0\.037 GiB"):
+            run()
+        with pytest.raises(EngineError, match="cannot be reached"):
+            run(engine_pull=True)
+    binned = Domain({n: Numeric(bounds=(0.0, 1.0), bins=900) for n in ("x", "y")}, rows=10**6)
+    recipe = PrivPC(sample=0.5)
+    with pytest.raises(SettingError, match="priv-pc with a sample looks at rows"):
+        dc.discover(gone, domain=binned, epsilon=1.0, delta=1e-9, method=recipe)
+
+
+def test_rows_of_a_server_can_be_pulled_for_what_needs_them(server, base):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=2_000)
+    table = pa.table({"x": x, "y": x**3 + rng.normal(size=2_000)})
+    to_postgres(server.get_uri(), "curve", table)
+    domain = Domain({"x": Numeric(bounds=(-4.0, 4.0)), "y": Numeric(bounds=(-60.0, 60.0))}, rows=2_000)
+    found = dc.direction(f"{base}&table=curve", ("x", "y"), domain=domain, epsilon=50.0, engine_pull=True)
+    assert found.privacy.epsilon == 50.0
+
+
+# --- what goes wrong ------------------------------------------------------------------------------------------------
+
+
+def test_passwords_belong_elsewhere():
+    for url in ("postgresql://me:secret@host/db?table=x", "postgresql://me@host/db?table=x&password=secret"):
+        with pytest.raises(SettingError, match="leave the password out") as refused:
+            load(url, Domain({"a": Categorical(categories=("x",))}, rows=1))
+        assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["postgresql://host/db", "postgresql://host/db?table=", "postgresql://[x/db?table=a"])
+def test_a_url_names_a_table(url):
+    with pytest.raises(SettingError, match="expected postgresql"):
+        split_url(url)
+
+
+def test_a_url_keeps_what_libpq_wants():
+    server, table = split_url("postgresql://me@host:99/db?sslmode=require&table=a%20b&host=%2Ftmp")
+    assert table == "a b"
+    assert server == "postgresql://me@host:99/db?sslmode=require&host=%2Ftmp"
+
+
+def test_other_engines_are_named():
+    assert in_engine("mysql://host/db?table=x")
+    assert not in_engine("data/visits.csv")
+    with pytest.raises(SettingError, match="table of Ibis"):
+        open_engine("mysql://host/db?table=x")
+
+
+def test_a_password_that_is_refused(server, base, asia):
+    folder = server.pgdata
+    rules = (folder / "pg_hba.conf").read_text()
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS locked")
+        connection.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
+        connection.execute("GRANT SELECT ON asia TO locked")
+        (folder / "pg_hba.conf").write_text(f"local all locked scram-sha-256\n{rules}")
+        connection.execute("SELECT pg_reload_conf()")
+    url = asia[2].replace("postgres@", "locked@")
+    domain = asia[0].domain(20_000)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PGPASSWORD", "wrong")
+            with pytest.raises(EngineError, match="refused the user or the password") as refused:
+                load(url, domain)
+            assert "wrong" not in str(refused.value)
+            patch.setenv("PGPASSWORD", "right")
+            assert load(url, domain).rows == 20_000
+    finally:
+        (folder / "pg_hba.conf").write_text(rules)
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("SELECT pg_reload_conf()")
+
+
+def test_whoever_may_only_read_can_do_everything(server, base, asia):
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS reader")
+        connection.execute("CREATE ROLE reader LOGIN")
+        connection.execute("GRANT SELECT ON asia TO reader")
+        connection.execute("CREATE TABLE IF NOT EXISTS hidden (a text)")
+        connection.execute("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
+    url = asia[2].replace("postgres@", "reader@")
+    assert dc.discover(url, domain=asia[0].domain(20_000), epsilon=1.0).graph.nodes
+    with pytest.raises(EngineError, match="may not read"):
+        load(url.replace("table=asia", "table=hidden"), asia[0].domain(20_000))
+
+
+def test_a_table_is_read_as_of_one_moment_and_never_written(server, asia):
+    net, _, url = asia
+    domain = net.domain(20_000)
+    before = load(url, domain)
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("INSERT INTO asia SELECT * FROM asia LIMIT 5")
+        try:
+            assert sum(before.counts([("asia",)])[0].tolist()) == 20_000
+            with pytest.raises(MisfitError, match="20005 rows"):
+                load(url, domain)
+        finally:
+            connection.execute("DELETE FROM asia WHERE ctid IN (SELECT ctid FROM asia ORDER BY ctid DESC LIMIT 5)")
+    with pytest.raises(EngineError):
+        before._engine.asked(lambda backend: backend.con.execute("CREATE TABLE mine (a text)"))
+
+
+def test_a_table_that_is_not_there(base):
+    domain = Domain({"a": Categorical(categories=("x",))}, rows=1)
+    with pytest.raises(TableError, match="'nope' does not exist"):
+        load(f"{base}&table=nope", domain)
+    with pytest.raises(EngineError, match="no such database"):
+        load(base.replace("/postgres?", "/nodb?") + "&table=x", domain)
+
+
+def test_columns_that_are_absent_or_of_the_wrong_type(server, base, asia):
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS odd (j json, d date, a int[], e text)")
+        connection.execute("INSERT INTO odd VALUES ('{}', '2024-01-01', '{1}', 'secret-value')")
+    url = f"{base}&table=odd"
+    some = Categorical(categories=("x", "y"))
+    for columns, words in (
+        ({"absent": some}, "has no column 'absent'"),
+        ({"j": some}, "'j' is declared as categories, and has the type json"),
+        ({"a": some}, "'a' is declared as categories, and has the type array"),
+        ({"d": Numeric(bounds=(0.0, 1.0))}, "'d' is declared as numbers, and has the type date"),
+        ({"e": Numeric(bounds=(0.0, 1.0))}, "'e' holds foreign values"),
+        ({"e": some}, "'e' holds foreign values"),
+    ):
+        rows = 1 if "absent" in columns else open_engine(url).rows
+        with pytest.raises(MisfitError, match=words) as refused:
+            load(url, Domain(columns, rows=rows))
+        assert "secret-value" not in str(refused.value)
+
+
+def test_a_server_that_goes_away_in_the_middle(server, asia, tmp_path):
+    net, _, url = asia
+    domain = net.domain(20_000)
+    account = dc.Account("asia", f"sqlite:///{tmp_path}/ledger.db")
+    account.limit(epsilon=3.0)
+
+    def cut(words):
+        if words.startswith("measuring"):
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+
+    with pytest.raises(RoomError, match=r"failed \(table 'asia': the server went away.*\); its charge stays booked"):
+        dc.discover(url, domain=domain, epsilon=1.0, account=account, progress=cut)
+    standing = account.standing()
+    assert standing.runs == 1
+    assert standing.limit.share(standing.spent) > 0
+    assert dc.discover(url, domain=domain, epsilon=1.0, account=account).graph.nodes
+
+
+def test_an_engine_never_quotes_what_it_holds(server, base):
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("CREATE OR REPLACE VIEW trap AS SELECT CAST(e AS integer)::text AS e FROM odd")
+    with pytest.raises(EngineError) as failed:
+        load(f"{base}&table=trap", Domain({"e": Categorical(categories=("x",))}, rows=1))
+    assert "secret-value" not in str(failed.value)
+    assert failed.value.__cause__ is None
+    assert failed.value.__context__ is None
+
+
+def test_an_expression_of_ibis_will_do(asia, tmp_path):
+    import ibis
+
+    net, rows, _ = asia
+    domain = net.domain(20_000)
+    pq.write_table(pa.table(rows), tmp_path / "asia.parquet")
+    table = ibis.duckdb.connect().read_parquet(tmp_path / "asia.parquet")
+    assert dc.discover(table, domain=domain, epsilon=1.0).graph.nodes
+    half = table.filter(table.smoke == "yes")
+    count = half.count().to_pyarrow().as_py()
+    assert load(half, domain.with_rows(count)).rows == count
+    with pytest.raises(SettingError, match="belongs to no connection"):
+        load(ibis.table({"a": "string"}, name="free"), domain)
+
+
+# --- several files --------------------------------------------------------------------------------------------------
+
+
+def test_several_parquet_files_are_one_table(people, tmp_path):
+    table, domain = people
+    for i, start in enumerate(range(0, ROWS, 40_000)):
+        pq.write_table(table.slice(start, 40_000), tmp_path / f"part-{i}.parquet")
+    (tmp_path / "part-[9].parquet.txt").write_text("no part of it")
+    together = load(str(tmp_path / "part-*.parquet"), domain)
+    sets = pairs(domain)
+    assert all((x == y).all() for x, y in zip(load(table, domain).counts(sets), together.counts(sets), strict=True))
+    with pytest.raises(TableError, match="there are none"):
+        load(str(tmp_path / "none-*.parquet"), domain)
+    pq.write_table(table.drop_columns(["ignored"]), tmp_path / "part-9.parquet")
+    with pytest.raises(TableError, match=r"'part-9.parquet' has other columns"):
+        load(str(tmp_path / "part-*.parquet"), domain)
+
+
+def test_a_file_with_a_pattern_in_its_name_is_itself(tmp_path):
+    domain = Domain({"a": Categorical(categories=("x",))}, rows=1)
+    for name in ("p[1].parquet", "p1.parquet"):
+        pq.write_table(pa.table({"a": ["x"]}), tmp_path / name)
+    assert load(str(tmp_path / "p[1].parquet"), domain).rows == 1
