@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import NoReturn
 
@@ -27,3 +28,8 @@ class Sealed:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: rows are held here>"
+
+
+def hush(logger: str) -> None:
+    """Keep a library from logging: what it logs may quote data."""
+    logging.getLogger(logger).disabled = True

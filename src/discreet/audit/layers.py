@@ -15,7 +15,8 @@ EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.c
 
 ENGINES = frozenset(
     {"discreet.tables.engines"}
-    | {f"discreet.tables.engines.{name}" for name in ("codes", "engine", "opening", "postgres", "source", "table")}
+    | {f"discreet.tables.engines.{name}" for name in ("codes", "engine", "opening", "source", "table")}
+    | {f"discreet.tables.engines.{name}" for name in ("postgres", "spark")}
 )
 """Modules that ask an engine that holds rows."""
 

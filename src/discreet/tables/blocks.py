@@ -23,7 +23,7 @@ JOINT_CELLS = 1 << 20
 """Cells of a joint table of all columns at the most."""
 
 ROWS_A_CELL = 10
-"""Larger tables than the least have at least so many rows a cell in the mean: else rows would be handed out one by one."""
+"""Tables with more cells have at least so many rows a cell in the mean: else rows would leave one by one."""
 
 Columns = tuple[str, ...]
 
@@ -36,8 +36,8 @@ def block_cells(rows: int, most: int = MOST_CELLS) -> int:
 def blocks(sets: Sequence[Columns], sizes: Mapping[str, int], cells: int) -> list[Columns]:
     """Return blocks of columns such that every set lies in one of them.
 
-    A block has at most ``cells`` cells, unless a set alone has more. It begins with the largest set that is in none yet,
-    and takes in whatever column completes the most sets, as long as there is room.
+    A block has at most ``cells`` cells, unless a set alone has more. It begins with the largest set that is in none
+    yet, and takes in whatever column completes the most sets, as long as there is room.
     """
     names = sorted({column for columns in sets for column in columns})
     bit = {name: 1 << i for i, name in enumerate(names)}

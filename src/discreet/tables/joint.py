@@ -1,4 +1,4 @@
-"""A table as a joint table: how often each combination of codes occurs. What an engine hands over where there are few."""
+"""A table as a joint table: how often each combination of codes occurs. An engine hands it over where it is small."""
 
 from __future__ import annotations
 

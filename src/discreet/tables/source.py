@@ -236,10 +236,11 @@ def _open_parquets(pattern: Path) -> Source:
     import pyarrow.parquet
 
     name = f"files {pattern.name!r}"
-    paths = [Path(path) for path in sorted(glob(str(pattern), recursive=True)) if Path(path).is_file()]
+    found = sorted(glob(str(pattern), recursive=True))  # noqa: PTH207 - the pattern may be an absolute path
+    paths = [Path(path) for path in found if Path(path).is_file()]
     if not paths:
         raise TableError(f"{name}: there are none")
-    kinds = [quietly(name, lambda path=path: pyarrow.parquet.read_schema(path)) for path in paths]
+    kinds = quietly(name, lambda: [pyarrow.parquet.read_schema(path) for path in paths])
     for path, kind in zip(paths, kinds, strict=True):
         if [(f.name, f.type) for f in kind] != [(f.name, f.type) for f in kinds[0]]:
             raise TableError(f"{name}: {path.name!r} has other columns, or other types, than {paths[0].name!r}")

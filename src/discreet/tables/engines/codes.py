@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 Expr = Any
 """An expression of Ibis: it builds its classes at run time."""
 
-NUMBER = r"^[ \t\n\r\f\v]*[+-]?([0-9]+(_[0-9]+)*([.]([0-9]+(_[0-9]+)*)?)?|[.][0-9]+(_[0-9]+)*)([eE][+-]?[0-9]{1,3})?[ \t\n\r\f\v]*$"
+_BLANK, _DIGITS = r"[ \t\n\r\f\v]*", "[0-9]+(_[0-9]+)*"
+NUMBER = f"^{_BLANK}[+-]?({_DIGITS}([.]({_DIGITS})?)?|[.]{_DIGITS})([eE][+-]?[0-9]{{1,3}})?{_BLANK}$"
 """Texts that are numbers. Longer exponents are not, though DuckDB reads them as nothing or as infinite."""
 
 LONGEST = 200
 """Texts of more characters are no numbers."""
 
-_BLANKS = " \t\n\r\f\v"
 _SIGNS = ("", "+", "-")
 _NAN = tuple(sign + "nan" for sign in _SIGNS)
 _HIGH = tuple(sign + word for sign in ("", "+") for word in ("inf", "infinity"))
@@ -91,8 +91,8 @@ def _check_kind(name: str, kind: DataType, column: Column) -> None:
     if nested or (timed and isinstance(column, Numeric)):
         wanted = "numbers" if isinstance(column, Numeric) else "categories"
         raise MisfitError(
-            f"column {name!r} is declared as {wanted}, and has the type {type(kind).__name__.lower()} in the database: make a view "
-            "in which it is a number or a text"
+            f"column {name!r} is declared as {wanted}, and has the type {type(kind).__name__.lower()} in the database: "
+            "make a view in which it is a number or a text"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -52,9 +51,7 @@ class Engine(Sealed):
     def asked(self, work: Callable[[Any], Any]) -> Any:
         """Do something with the connection; turn any error into ours, without its message and its traceback."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # libraries warn of each other
-                return work(self._backend)
+            return work(self._backend)
         except DiscreetError:
             raise
         except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
@@ -64,11 +61,19 @@ class Engine(Sealed):
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table."""
-        frame = self.asked(lambda backend: backend.execute(expr))
-        return {str(name): frame[name].to_numpy() for name in frame.columns}
+        return arrays_of(self.asked(lambda backend: backend.to_pyarrow(expr)))
+
+    def kept(self, expr: Expr) -> Expr:
+        """Return the same table as the engine keeps it for later queries, where it can."""
+        return expr
 
     def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
         """Yield the columns of a large table, some rows at a time."""
         reader = self.asked(lambda backend: backend.to_pyarrow_batches(expr, chunk_size=rows))
         while (batch := self.asked(lambda backend: next(reader, None))) is not None:
-            yield {name: np.asarray(batch.column(i)) for i, name in enumerate(batch.schema.names)}
+            yield arrays_of(batch)
+
+
+def arrays_of(table: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of an Arrow table as arrays."""
+    return {name: np.asarray(table.column(i)) for i, name in enumerate(table.schema.names)}

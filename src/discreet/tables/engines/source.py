@@ -6,7 +6,6 @@ What goes wrong here is told to the custodian, by column and never by value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -47,6 +46,7 @@ class EngineSource(Sealed):
         self.kinds = {str(name): str(kind) for name, kind in table.schema().items()}
         if len({name.lower() for name in self.kinds}) != len(self.kinds):
             raise TableError(f"{self.name} has two columns whose names are the same or differ only in case")
+        self._kept: tuple[Domain, Expr] | None = None
         self.rows = int(engine.table(table.aggregate(n=table.count()))["n"][0])
 
     def check_rows(self, domain: Domain) -> None:
@@ -127,11 +127,14 @@ class EngineSource(Sealed):
     def _coded(self, domain: Domain) -> tuple[Expr, dict[str, str]]:
         """Return an expression for the codes of all declared columns, under names of our own."""
         check_present(self.name, self.kinds, domain)
+        if self._engine.kind == "pyspark" and any("${" in name for name in domain):
+            raise MisfitError(f"{self.name}: a column's name holds `${{`, which Spark replaces: rename it in a view")
         aliases = {name: f"c{i}" for i, name in enumerate(domain)}
-        codes: dict[str, Any] = {
-            alias: code_of(name, self._table[name], domain[name], self._engine.kind) for name, alias in aliases.items()
-        }
-        return self._table.select(**codes), aliases
+        if self._kept is None or self._kept[0] is not domain:
+            kind = self._engine.kind
+            codes = {alias: code_of(name, self._table[name], domain[name], kind) for name, alias in aliases.items()}
+            self._kept = domain, self._engine.kept(self._table.select(**codes))
+        return self._kept[1], aliases
 
 
 def sizes_of(domain: Domain) -> dict[str, int]:
@@ -142,19 +145,17 @@ def sizes_of(domain: Domain) -> dict[str, int]:
 def _postgres_hash(text: Expr) -> Expr:
     import ibis
 
-    @ibis.udf.scalar.builtin
     def hashtextextended(text: str, start: int) -> int: ...  # type: ignore[empty-body]
 
-    return hashtextextended(text, 0)
+    return ibis.udf.scalar.builtin(hashtextextended)(text, 0)
 
 
 def _spark_hash(text: Expr) -> Expr:
     import ibis
 
-    @ibis.udf.scalar.builtin
     def xxhash64(text: str) -> int: ...  # type: ignore[empty-body]
 
-    return xxhash64(text)
+    return ibis.udf.scalar.builtin(xxhash64)(text)
 
 
 _HASHES: dict[str, Callable[[Expr], Expr]] = {"postgres": _postgres_hash, "pyspark": _spark_hash}

@@ -1,2 +1,243 @@
-"""x"""
+"""Tables of a Spark cluster: this process is the driver, and the cluster's workers count."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+from uuid import uuid4
+from weakref import finalize
+
+import numpy.typing as npt
+
+from discreet.errors import EngineError, SettingError, TableError
+from discreet.sealed import hush
+from discreet.tables.engines.codes import Expr
+from discreet.tables.engines.engine import Engine, arrays_of
+from discreet.tables.engines.source import EngineSource
+
 TOGETHER = 16
+"""Tables that are asked for in one job."""
+
+CONNECT = 15
+"""Seconds to wait for the master."""
+
+ALONE = 60
+"""Seconds without any worker after which a query is broken off."""
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.binaryAsString": "false",
+}
+"""What our queries mean does not depend on how the cluster is set up."""
+
+_EXPECTED = "data: expected spark://host:port?table=NAME, or ?parquet=PATH for files that all workers see"
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class SparkEngine(Engine):
+    """A Spark session. Its queries are broken off if all workers are gone, since Spark would wait for ever."""
+
+    def __init__(self, session: Any, name: str) -> None:
+        import ibis
+
+        super().__init__(ibis.pyspark.connect(session), name, why=_why, together=TOGETHER)
+        self._session = session
+
+    def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of a small table."""
+        return arrays_of(self.asked(lambda backend: self._collected(backend.compile(expr))))
+
+    def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
+        """Yield the columns of a large table, some rows at a time."""
+        found = self.asked(lambda backend: self._collected(backend.compile(expr)))
+        for batch in found.to_batches(max_chunksize=rows):
+            yield arrays_of(batch)
+
+    def kept(self, expr: Expr) -> Expr:
+        """Keep a table in the workers' memory, and on their disks where that is full."""
+        return self.asked(lambda backend: self._persisted(backend, expr))
+
+    def _persisted(self, backend: Any, expr: Expr) -> Expr:
+        name = f"discreet_{uuid4().hex}"
+        self._session.sql(backend.compile(expr)).persist().createOrReplaceTempView(name)
+        return backend.table(name)
+
+    def _collected(self, sql: str) -> Any:
+        with self._watched():
+            return self._session.sql(sql).toArrow()
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Break a query off if the cluster has had no worker for a while."""
+        over = Event()
+        context = self._session.sparkContext
+        watch = Thread(target=_watch, args=(context, over), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watch.join()
+
+
+def open_spark(url: str) -> EngineSource:
+    """Open a table by its URL.
+
+    Raises
+    ------
+    SettingError
+        If the URL is not one, or Spark or Java are not installed.
+    EngineError
+        If the master cannot be reached.
+    TableError
+        If there is no such table.
+    """
+    host, port, key, value = split_url(url)
+    try:
+        import ibis  # noqa: F401 - needed below
+        import pyspark
+    except ImportError:
+        raise SettingError("data: Spark takes `pip install discreet[spark]`") from None
+    name = f"table {value!r}" if key == "table" else f"files {os.path.basename(value.rstrip('/'))!r}"  # noqa: PTH119
+    try:
+        socket.create_connection((host, port), timeout=CONNECT).close()
+    except OSError:
+        raise EngineError(
+            f"{name}: the Spark master cannot be reached: it is down, or host and port are wrong. Nothing was spent"
+        ) from None
+    hush("SQLQueryContextLogger")
+    session, stop = _session(pyspark, f"spark://{host}:{port}", host)
+    engine = SparkEngine(session, name)
+    finalize(engine, stop)
+    return EngineSource(engine, _found(engine, session, key, value))
+
+
+def split_url(url: str) -> tuple[str, int, str, str]:
+    """Return host and port of the master, and what is read: a table's name or a path."""
+    try:
+        parts = urlsplit(url)
+        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True)
+        host, port = parts.hostname, parts.port or 7077
+    except ValueError:
+        raise SettingError(_EXPECTED) from None
+    if parts.password or parts.username:
+        raise SettingError("data: a Spark master takes no user and no password; leave them out")
+    if host is None or parts.path not in ("", "/") or len(options) != 1 or options[0][0] not in ("table", "parquet"):
+        raise SettingError(_EXPECTED)
+    ((key, value),) = options
+    if not value:
+        raise SettingError(_EXPECTED)
+    return host, port, key, value
+
+
+def _session(pyspark: Any, master: str, host: str) -> tuple[Any, Callable[[], None]]:
+    """Return a session on a master and what ends it: the one that there is, or a new one that says nothing."""
+    from pyspark.sql import SparkSession
+
+    there = SparkSession.getActiveSession()
+    if there is not None and there.sparkContext.master == master:
+        return _settled(there.newSession()), lambda: None
+    if there is not None:
+        raise SettingError("data: this process has a Spark session on another master; stop it first")
+    conf = pyspark.SparkConf().setMaster(master).setAppName("discreet").setAll(SETTINGS.items())
+    conf.set("spark.ui.enabled", "false").set("spark.ui.showConsoleProgress", "false").set("spark.log.level", "OFF")
+    if host in _LOOPBACK:
+        conf.set("spark.driver.host", "127.0.0.1").set("spark.driver.bindAddress", "127.0.0.1")
+    gateway = context = None
+    with suppress(Exception):
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        gateway = pyspark.java_gateway.launch_gateway(conf, silent)
+        context = pyspark.SparkContext(conf=conf, gateway=gateway)
+    if context is None:
+        why = "Spark takes a Java from 17 on: set JAVA_HOME" if gateway is None else "the Spark master did not answer"
+        _ended(pyspark, gateway)
+        raise EngineError(f"data: {why}. Nothing was spent")
+    return _settled(SparkSession(context)), lambda: _stopped(pyspark, context, gateway)
+
+
+def _settled(session: Any) -> Any:
+    for key, value in SETTINGS.items():
+        session.conf.set(key, value)
+    return session
+
+
+def _stopped(pyspark: Any, context: Any, gateway: Any) -> None:
+    with suppress(Exception):
+        context.stop()
+    _ended(pyspark, gateway)
+
+
+def _ended(pyspark: Any, gateway: Any) -> None:
+    """End the driver's Java."""
+    if gateway is None:
+        return
+    with suppress(Exception):
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(30)
+    pyspark.SparkContext._gateway = pyspark.SparkContext._jvm = None
+
+
+def _found(engine: SparkEngine, session: Any, key: str, value: str) -> Expr:
+    """Return the table, or the files, as an expression."""
+    if key == "parquet":
+        try:
+            return engine.asked(lambda backend: backend.read_parquet(value))
+        except EngineError:
+            raise TableError(f"{engine.name} cannot be read by the cluster as Parquet files") from None
+    for parts in ([value], value.split(".")):
+        quoted = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+        if _exists(session, quoted):
+            query = f"SELECT * FROM {quoted}"
+            return engine.asked(partial(_queried, query))
+    raise TableError(f"{engine.name} does not exist in the cluster's catalog")
+
+
+def _queried(query: str, backend: Any) -> Expr:
+    return backend.sql(query)
+
+
+def _exists(session: Any, quoted: str) -> bool:
+    try:
+        return bool(session.catalog.tableExists(quoted))
+    except Exception:  # noqa: BLE001 - a name that makes no sense is no table
+        return False
+
+
+def _watch(context: Any, over: Event) -> None:
+    """Cancel all jobs once there was no worker for a while."""
+    alone = 0
+    while not over.wait(1):
+        workers = 1
+        with suppress(Exception):
+            workers = context._jsc.sc().getExecutorMemoryStatus().size() - 1
+        alone = 0 if workers > 0 else alone + 1
+        if alone >= ALONE:
+            with suppress(Exception):
+                context.cancelAllJobs()
+            return
+
+
+def _why(kind: type[Exception]) -> str | None:
+    reasons = {
+        "AnalysisException": "Spark cannot make sense of the table: a column or a file may be gone",
+        "Py4JJavaError": "Spark broke the query off: workers went away, or ran out of memory",
+        "Py4JNetworkError": "the connection to Spark was lost",
+        "ConnectionRefusedError": "the connection to Spark was lost",
+    }
+    return reasons.get(kind.__name__)

@@ -53,7 +53,7 @@ def _java(program: str, *options: str) -> tuple[Path | None, int]:
     """Return the home and the version of a Java, or nothing where it does not run."""
     command = [program, *options, "-XshowSettings:properties", "-version"]
     try:
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr  # noqa: S603
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError):
         return None, 0
     settings = dict(re.findall(r"^\s*(\S+) = (.*)$", shown, re.MULTILINE))
@@ -102,7 +102,7 @@ def cluster(folder: Path, *, workers: int = 2, cores: int = 1, memory: str = "2g
         for name, (main, *arguments) in commands.items():
             log = stack.enter_context((folder / f"{name}.log").open("wb"))
             command = [str(home / "bin" / "spark-class"), f"org.apache.spark.{main}", *arguments]
-            running[name] = subprocess.Popen(  # noqa: S603
+            running[name] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
             )
             stack.callback(_stop, running[name])

@@ -1,0 +1,175 @@
+"""A real Spark cluster on loopback, a master and two workers: the same counts, the same graph, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import discreet as dc
+from discreet.discovering import discover_in
+from discreet.domain import Categorical, Domain
+from discreet.errors import EngineError, MisfitError, RoomError, SettingError, TableError
+from discreet.privacy.budget import Budget
+from discreet.recipes import Marginals
+from discreet.room import Room
+from discreet.tables.engines.opening import open_engine
+from discreet.tables.engines.spark import split_url
+from discreet.tables.load import Reading, load
+from discreet.testing import SeededNoise
+from engine_data import HOSTILE, nasty
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+import spark_cluster
+
+ROWS = 100_000
+SPARK_NAME = HOSTILE.replace("${y}", "$y")
+"""Spark replaces what stands in such braces."""
+
+
+def test_a_url_names_a_master_and_a_table():
+    assert split_url("spark://host:99?table=a.b") == ("host", 99, "table", "a.b")
+    assert split_url("spark://host?parquet=%2Fdata%2Fx") == ("host", 7077, "parquet", "/data/x")
+    for url in (
+        "spark://host:99",
+        "spark://host?table=",
+        "spark://?table=x",
+        "spark://host/db?table=x",
+        "spark://h:x?a=b",
+    ):
+        with pytest.raises(SettingError, match="expected spark"):
+            split_url(url)
+    with pytest.raises(SettingError, match="no user and no password") as refused:
+        split_url("spark://me:secret@host?table=x")
+    assert "secret" not in str(refused.value)
+
+
+def test_a_master_that_is_not_there_is_told_soon():
+    pytest.importorskip("pyspark")
+    with pytest.raises(EngineError, match="master cannot be reached"):
+        load("spark://127.0.0.1:1?table=x", Domain({"a": Categorical(categories=("x",))}, rows=1))
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """A cluster, and a session on it that stays open as long as tests need one."""
+    folder = tmp_path_factory.mktemp("spark")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(spark_cluster.java_home(folder)))
+        patch.setenv("SPARK_LOCAL_IP", spark_cluster.HOST)
+        patch.setenv("SPARK_CONF_DIR", str(folder))
+        with spark_cluster.cluster(folder / "cluster") as url:
+            yield url, folder
+
+
+@pytest.fixture(scope="module")
+def people(spark):
+    table, domain = nasty(ROWS, np.random.default_rng(5))
+    table = table.rename_columns([SPARK_NAME if name == HOSTILE else name for name in table.column_names])
+    columns = {SPARK_NAME if name == HOSTILE else name: column for name, column in domain.columns.items()}
+    pq.write_table(table, spark[1] / "people.parquet")
+    return table, Domain(columns, rows=ROWS), f"{spark[0]}?parquet={spark[1] / 'people.parquet'}"
+
+
+def forget() -> None:
+    """Collect what keeps sockets, as PySpark leaves them to the collector."""
+    import gc
+
+    gc.collect()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+class TestCluster:
+    """All on one cluster."""
+
+    def test_it_counts_the_same(self, people):
+        table, domain, url = people
+        said = []
+        there = load(url, domain, reading=Reading(progress=said.append))
+        plain = load(table, domain)
+        names = [name for name in domain if domain.size(name) <= 1000]
+        sets = [(name,) for name in domain] + list(combinations(names, 2))
+        for columns, x, y in zip(sets, plain.counts(sets), there.counts(sets), strict=True):
+            assert (x == y).all(), columns
+        wanted = [("fine",), ("fine", "steps"), ("whole", "fine")]
+        assert there.sums(wanted) == plain.sums(wanted)
+        assert said[-1].endswith(f"{len(sets)} of {len(sets)} tables counted")
+        forget()
+
+    def test_the_custodian_is_told_the_same(self, people):
+        from discreet.tables.load import open_source
+
+        table, domain, url = people
+        there, plain = open_engine(url), open_source(table, domain)
+        assert there.clipped(domain) == plain.clipped(domain)
+        assert there.misfits(domain) == []
+        assert there.mark(domain) == there.mark(domain) != there.mark(Domain({"fine": domain["fine"]}, rows=ROWS))
+        forget()
+
+    def test_the_same_noise_gives_the_same_graph_and_rows_can_be_pulled(self, spark):
+        url, folder = spark
+        net = dc.network("asia")
+        rows = {name: list(values) for name, values in net.sample(20_000, np.random.default_rng(1)).items()}
+        pq.write_table(pa.table(rows), folder / "asia.parquet")
+        domain = net.domain(20_000)
+        found = []
+        for data in (rows, f"{url}?parquet={folder / 'asia.parquet'}"):
+            room = Room(load(data, domain), domain, Budget(epsilon=1, delta=1e-6), noise=SeededNoise(7))
+            found.append(discover_in(room, Marginals()))
+        assert found[0].graph == found[1].graph
+        assert [m.values for m in found[0].measurements] == [m.values for m in found[1].measurements]
+        pulled = load(f"{url}?parquet={folder / 'asia.parquet'}", domain, reading=Reading(pull=True))
+        assert (
+            pulled.counts([("smoke", "lung")])[0].tolist() == load(rows, domain).counts([("smoke", "lung")])[0].tolist()
+        )
+        forget()
+
+    def test_the_command_line_is_quiet(self, spark, tmp_path):
+        url, folder = spark
+        (tmp_path / "domain.yaml").write_text(dc.network("asia").domain(20_000).to_yaml())
+        typed = ["discover", f"{url}?parquet={folder / 'asia.parquet'}", "--domain", str(tmp_path / "domain.yaml")]
+        command = [sys.executable, "-m", "discreet", *typed, "--epsilon", "1", "--dataset", "asia", "--json"]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+        assert ran.returncode == 0, ran.stderr
+        assert "WARN" not in ran.stderr
+        assert "log4j" not in ran.stderr
+
+    def test_what_is_not_there(self, spark, people):
+        url, folder = spark
+        domain = Domain({"a": Categorical(categories=("x",))}, rows=1)
+        with pytest.raises(TableError, match="'no`such; table' does not exist"):
+            load(f"{url}?table=no`such;%20table", domain)
+        with pytest.raises(TableError, match=r"'gone.parquet' cannot be read"):
+            load(f"{url}?parquet={folder / 'gone.parquet'}", domain)
+        pq.write_table(pa.table({"${spark.app.name}": ["x"]}), folder / "braces.parquet")
+        with pytest.raises(MisfitError, match="Spark replaces"):
+            load(f"{url}?parquet={folder / 'braces.parquet'}", Domain({"${spark.app.name}": domain["a"]}, rows=1))
+        forget()
+
+    def test_workers_that_go_away_in_the_middle(self, spark, monkeypatch, tmp_path):
+        """Last: there are none afterwards."""
+        url, folder = spark
+        monkeypatch.setattr("discreet.tables.engines.spark.ALONE", 5)
+        account = dc.Account("asia", f"sqlite:///{tmp_path}/ledger.db")
+
+        def kill(words):
+            if words.startswith("measuring"):
+                listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout  # noqa: S607
+                for line in listed.splitlines():
+                    if ("deploy.worker.Worker" in line or "CoarseGrainedExecutorBackend" in line) and url in line:
+                        os.kill(int(line.split()[0]), signal.SIGKILL)
+
+        data = f"{url}?parquet={folder / 'asia.parquet'}"
+        with pytest.raises(RoomError, match=r"workers went away.*its charge stays booked"):
+            dc.discover(data, domain=dc.network("asia").domain(20_000), epsilon=1.0, account=account, progress=kill)
+        assert account.standing().runs == 1
+        forget()
