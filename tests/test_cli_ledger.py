@@ -199,8 +199,43 @@ def test_a_release_searched_again_stands_where_it_stood(folder):
     data = json.loads((folder / "out/release.json").read_text())
     data["privacy"]["epsilon"] = 0.1
     (folder / "forged.json").write_text(json.dumps(data))
-    assert "was edited (privacy)" in run("ledger", "verify", "--against", "forged.json", code=1).stdout
+    assert "was edited (privacy was changed)" in run("ledger", "verify", "--against", "forged.json", code=1).stdout
     run("discover", "out/release.json", "--dataset", "x", code=2)
+
+
+def test_a_release_that_points_at_another_entry_is_told(folder):
+    """An entry that commits nothing confirms nothing: the first one, a limit, or the release's own reservation."""
+    run("ledger", "limit", "--dataset", "visits.csv", "--epsilon", 5)
+    discover("--out", "out")
+    entries = json.loads(run("ledger", "export").stdout)["entries"]
+    assert [e["kind"] for e in entries] == ["begun", "limit", "reserved", "committed"]
+    data = json.loads((folder / "out/release.json").read_text())
+    for entry in entries[:3]:
+        data["privacy"]["ledger"] |= {"entry": entry["number"], "head": entry["hash"]}
+        (folder / "forged.json").write_text(json.dumps(data))
+        told = run("ledger", "verify", "--against", "forged.json", code=1).stdout
+        assert f"committed as entry {entry['number']}, and that entry commits nothing" in told
+        assert "is the release of" not in told
+
+
+def test_a_release_with_parts_removed_or_added_is_told(folder):
+    discover("--out", "out")
+    whole = json.loads((folder / "out/release.json").read_text())
+
+    def told(change, code=1):
+        (folder / "forged.json").write_text(json.dumps(change))
+        return run("ledger", "verify", "--against", "forged.json", code=code).stdout
+
+    assert "is the release of entry 3" in told({**whole, "version": "9.9"}, code=0)
+    for part in whole.keys() - {"version", "privacy"}:
+        without = {name: value for name, value in whole.items() if name != part}
+        assert f"it was cut, or is what `--json` prints ({part} is missing)" in told(without)
+    found = told({**whole, "more": 1})
+    assert "(more was added)" in found
+    assert "searched again" not in found
+    found = told({**whole, "graph": {}, "rows": 1})
+    assert "graph was changed" not in found
+    assert "rows was changed" in found
 
 
 def test_what_is_not_private_is_not_recorded(folder):

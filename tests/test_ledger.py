@@ -15,7 +15,7 @@ from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import NOTHING, Limit, Price
 from discreet.ledger.records import Asked
 from discreet.ledger.stores import store_for
-from discreet.ledger.verifying import verified
+from discreet.ledger.verifying import Anchor, verified
 from discreet.methods import SvtPC
 from discreet.privacy.accounting import Currency, epsilon_of_mu, epsilon_of_rho, gdp_delta, mu_of, rho_of, zcdp_delta
 from discreet.privacy.budget import GRAINS, Budget, Cost
@@ -425,6 +425,16 @@ def test_entries_only_grow(url):
     with pytest.raises(LedgerError, match="never reserved"):
         ledger.commit("a", "2", "{}", [])
     assert verified(ledger).problems == []
+
+
+def test_a_release_that_cannot_be_compared_is_not_passed_over(tmp_path):
+    ledger = open_ledger(tmp_path / "l.db")
+    ledger.reserve("a", "1", ASKED, price(0.1))
+    stamp = ledger.commit("a", "1", "no release", [])
+    found = verified(ledger, [Anchor("handed.json", stamp, {"privacy": {"ledger": None}})])
+    assert found.problems == []
+    assert "handed.json cannot be compared" in found.astray[0]
+    assert not found.whole
 
 
 def test_entries_read_back_as_they_were():
