@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -317,6 +319,67 @@ def test_what_a_pure_limit_cannot_count_is_shown_all_the_same(folder):
     run("ledger", "show")
     run("ledger", "show", "--json")
     assert "no cost in it" in discover("--delta", 0, code=3).stderr
+
+
+def follow(told):
+    """Run the commands that a message advises."""
+    commands = re.findall(r"`discreet ([^`]*)`", told.stderr)
+    assert commands
+    for command in commands:
+        run(*shlex.split(command))
+
+
+def test_a_change_of_a_limit_keeps_the_rest(folder):
+    run("ledger", "init", "--dataset", "a", "--epsilon", 2, "--delta", 1e-9, "--approximate", 1e-10)
+    run("ledger", "limit", "--dataset", "a", "--epsilon", 3)
+    assert show()["datasets"][0]["limit"].items() >= {"epsilon": 3, "delta": 1e-9, "approximate": 1e-10}.items()
+    run("ledger", "limit", "--dataset", "a", "--epsilon", 3, "--approximate", 0)
+    assert show()["datasets"][0]["limit"].items() >= {"delta": 1e-9, "approximate": 0}.items()
+    run("ledger", "limit", "--dataset", "b", "--epsilon", 3)
+    assert show()["datasets"][1]["limit"].items() >= {"delta": 1e-6, "approximate": 0}.items()
+
+
+@pytest.mark.parametrize("deltas", [(1.2345e-7,), (1e-6,), (5e-7, 5.0001e-7), (1e-3,)])
+def test_the_limit_that_is_advised_can_be_declared(folder, deltas):
+    for delta in deltas:
+        run("ledger", "spend", "--dataset", "it's", "--epsilon", 0.1, "--delta", delta, "--purpose", "x")
+    follow(run("ledger", "limit", "--dataset", "it's", "--epsilon", 1, code=3))
+    assert show()["datasets"][0]["limit"]["epsilon"] < 2
+
+
+def test_runs_without_a_pure_cost_are_advised_a_limit_with_a_delta(folder):
+    discover()
+    follow(run("ledger", "limit", "--dataset", "visits.csv", "--epsilon", 1, "--delta", 0, code=3))
+
+
+@pytest.mark.parametrize(("delta", "code"), [(0, 3), (1e-6, 2)])
+def test_a_broken_pure_limit_has_a_way_out(folder, delta, code):
+    run("ledger", "init", "--dataset", "visits.csv", "--epsilon", 1, "--delta", 0)
+    run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.1, "--delta", 1e-7, "--purpose", "x")
+    told = run("ledger", "limit", "--dataset", "visits.csv", "--epsilon", 2, "--delta", delta, code=code)
+    refused = discover("--delta", 0, code=3)
+    assert "--into NEW" in refused.stderr
+    follow(told)
+    run("ledger", "limit", "--dataset", "NEW", "--epsilon", 5)
+    discover("--dataset", "NEW")
+    run("ledger", "verify")
+
+
+def test_a_refusal_under_a_limit_that_puts_too_little_by_says_which_would_do(folder):
+    run("ledger", "init", "--dataset", "visits.csv", "--epsilon", 1)
+    run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.1, "--delta", 1e-6, "--purpose", "x")
+    follow(discover(code=3))
+    discover()
+
+
+def test_a_refusal_in_pure_epsilon_says_what_is_spent_asked_and_left(folder):
+    run("ledger", "init", "--dataset", "visits.csv", "--epsilon", 1, "--delta", 0)
+    discover("--delta", 0, epsilon=0.4)
+    told = " ".join(discover(code=3).stderr.split())
+    assert "asks epsilon 0.5, delta 1e-06" in told
+    assert "ask with delta 0 and epsilon 0.6 at most" in told
+    assert "0.4 pure epsilon of 1 pure epsilon is spent" in told
+    assert "0.6 pure epsilon is left" in told
 
 
 def test_the_demo_leaves_no_record(folder):

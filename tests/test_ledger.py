@@ -10,6 +10,7 @@ import pytest
 import discreet as dc
 from discreet.errors import BudgetError, LedgerError, RequestError, RoomError, SettingError
 from discreet.ledger.accounts import Account
+from discreet.ledger.changes import holding
 from discreet.ledger.entries import BEFORE_ALL, Entry
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import NOTHING, Limit, Price
@@ -490,6 +491,72 @@ def test_names_that_turn_out_to_be_one_are_merged(url, net, rows, recwarn):
     dc.discover(rows, domain=domain, epsilon=0.1, account=right)
     assert not [w for w in recwarn if "asked before" in str(w.message)]
     assert verified(ledger).problems == []
+
+
+def test_rows_that_were_merged_are_known_under_the_name_they_are_counted_under(url):
+    ledger = open_ledger(url)
+    for i, name in enumerate(("first", "second", "third")):
+        ledger.reserve(name, str(i), ASKED, price(0.001), mark="m")
+    ledger.merge("first", "second")
+    ledger.merge("second", "right")
+    assert [s.dataset for s in ledger.alike("another", "m")] == ["right", "third"]
+    assert [s.dataset for s in ledger.alike("right", "m")] == ["third"]
+    assert [s.dataset for s in ledger.alike("first", "m")] == ["third"]  # asked under the name that was given up
+    assert ledger.alike("another", "n") == []
+    ledger.declare("third", Limit(1.0, 1e-6))
+    assert [s.dataset for s in ledger.alike("another", "m")] == ["third", "right"]
+
+
+def test_a_merge_lifts_no_limit(url):
+    ledger = open_ledger(url)
+    ledger.declare("a", Limit(1.0, 1e-6))
+    ledger.reserve("a", "1", ASKED, price(0.001))
+    with pytest.raises(SettingError, match="'a' has a limit and 'b' has none"):
+        ledger.merge("a", "b")
+    assert ledger.standing("a").into is None
+    ledger.declare("b", Limit(0.9, 1e-6))
+    assert ledger.merge("a", "b").limit == Limit(0.9, 1e-6)
+
+
+def test_a_change_keeps_what_it_does_not_name(url):
+    account = Account("a", url)
+    assert account.limit(epsilon=1.0).limit == Limit(1.0, 1e-6)
+    assert account.limit(epsilon=2.0, delta=1e-9, approximate=1e-10).limit == Limit(2.0, 1e-9, 1e-10)
+    assert account.limit(epsilon=3.0).limit == Limit(3.0, 1e-9, 1e-10)
+    assert account.limit(epsilon=3.0, delta=1e-8).limit == Limit(3.0, 1e-8, 1e-10)
+    assert account.limit(epsilon=3.0, approximate=0).limit == Limit(3.0, 1e-8)
+    account.limit(epsilon=3.0, approximate=1e-9)
+    with pytest.raises(SettingError, match="1e-09 of the limit's delta is put by, and stays so"):
+        account.limit(epsilon=3.0, delta=1e-10)
+    with pytest.raises(SettingError, match="delta: the limit of 'a' is in zCDP rho, and stays so"):
+        account.limit(epsilon=3.0, delta=0)
+    for bad in ({"delta": "x"}, {"approximate": "x"}, {"delta": float("nan")}, {"epsilon": -1}):
+        with pytest.raises(SettingError):
+            account.limit(**{"epsilon": 3.0, **bad})
+    pure = Account("b", account.ledger)
+    pure.limit(epsilon=1.0, delta=0)
+    assert pure.limit(epsilon=2.0).limit == Limit(2.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "limit", [Limit(0.01, 1e-6), Limit(0.01, 1e-6, 9e-7), Limit(0.01, 0.0), Limit(0.01, 1e-9, 5e-10)]
+)
+@pytest.mark.parametrize("parts", [(), (1e-6,), (1.2345e-7,), (1e-7, 2e-7, 3.3333e-7), (1e-3,), (1e-2,)])
+def test_the_smallest_limit_that_holds_does_and_no_smaller_one(limit, parts):
+    spent = Price.of_budget(Budget(epsilon=0.7, delta=1e-6 if limit.delta else 0))
+    for delta in parts:
+        spent = spent.plus(Price.of_outside(0.123, delta))
+    assert not limit.allows(spent)
+    found = holding(limit, spent)
+    assert found.allows(spent)
+    assert found.delta >= limit.delta
+    assert found.approximate >= limit.approximate
+    assert not Limit(found.epsilon * 0.97, found.delta, found.approximate).allows(spent)
+
+
+def test_what_no_limit_could_hold_is_said():
+    assert holding(Limit(1.0, 1e-6), Price.of_outside(0.1, 0.7)) is None
+    assert holding(Limit(1.0, 1e-6), price(1e9)) is None
 
 
 def test_tables_that_could_all_be_tried_leave_no_mark(tmp_path):

@@ -25,9 +25,13 @@ def ledger() -> None:
 _ledger = click.option("--ledger", "url", help=WHERE)
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 _epsilon = click.option("--epsilon", type=float, help="Total epsilon of everything asked of the data set.")
-_delta = click.option("--delta", type=float, help="Total delta; 0 counts in pure epsilon, else zCDP.  [default: 1e-6]")
+_delta = click.option(
+    "--delta", type=float, help="Total delta; 0 counts in pure epsilon, else zCDP.  [default: as declared, else 1e-6]"
+)
 _approximate = click.option(
-    "--approximate", type=float, default=0.0, help="Part of delta put by for releases of other tools with a delta."
+    "--approximate",
+    type=float,
+    help="Part of delta put by for releases of other tools with a delta.  [default: as declared, else 0]",
 )
 _owner = click.option("--owner", help="Who answers for the data set.  [default: you]")
 _purpose = click.option("--purpose", default="", help="Why; kept in the ledger.")
@@ -47,7 +51,7 @@ def init(
     dataset: str | None,
     epsilon: float | None,
     delta: float | None,
-    approximate: float,
+    approximate: float | None,
     owner: str | None,
     purpose: str,
     as_json: bool,
@@ -58,7 +62,7 @@ def init(
 
     if (dataset is None) != (epsilon is None):
         raise SettingError("dataset, epsilon: a limit takes both")
-    if dataset is None and (delta is not None or approximate or owner is not None):
+    if dataset is None and any(given is not None for given in (delta, approximate, owner)):
         raise SettingError("dataset: a limit is declared for a data set; name it with --dataset")
     found = open_ledger(url)
     if dataset is None or epsilon is None:
@@ -85,7 +89,7 @@ def limit(
     dataset: str,
     epsilon: float,
     delta: float | None,
-    approximate: float,
+    approximate: float | None,
     owner: str | None,
     purpose: str,
     as_json: bool,
@@ -101,20 +105,20 @@ def _declare(
     dataset: str,
     epsilon: float,
     delta: float | None,
-    approximate: float,
+    approximate: float | None,
     owner: str | None,
     purpose: str,
     *,
     as_json: bool,
     fresh: bool = False,
 ) -> None:
-    from discreet.ledger.prices import SHOWN_DELTA, Limit
+    from discreet.ledger.changes import Change
     from discreet.ledger.words import check_purpose
     from discreet.report.ledger import standing_dict, standing_text
 
-    declared = Limit(epsilon, SHOWN_DELTA if delta is None else delta, approximate)
     greet(found)
-    standing = found.declare(dataset, declared, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
+    change = Change(epsilon, delta, approximate)
+    standing = found.declare(dataset, change, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
     if as_json:
         click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
     else:

@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from uuid import uuid4
 
 from discreet.errors import DoubtWarning
+from discreet.ledger.changes import Change
 from discreet.ledger.entries import Stamp
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.prices import NOTHING, SHOWN_DELTA, Limit, Price
+from discreet.ledger.prices import NOTHING, Price
 from discreet.ledger.records import Asked, Standing, Stored
 from discreet.ledger.words import check_name, check_purpose
 from discreet.privacy.accounting import Currency
@@ -47,21 +48,27 @@ class Account:
         return self.ledger.standing(self.dataset)
 
     def limit(
-        self, *, epsilon: float, delta: float = SHOWN_DELTA, approximate: float = 0.0, owner: str | None = None
+        self,
+        *,
+        epsilon: float,
+        delta: float | None = None,
+        approximate: float | None = None,
+        owner: str | None = None,
     ) -> Standing:
         """Declare or change the limit of everything that is asked of the data set; what was spent before counts.
 
         Parameters
         ----------
         epsilon, delta
-            The promise for all runs together. With a delta of 0 costs add up in pure epsilon, else in zCDP.
+            The promise for all runs together. With a delta of 0 costs add up in pure epsilon, else in zCDP. By
+            default delta stays as it was declared; the first one is 1e-6.
         approximate
-            The part of delta that is put by for releases by other means with a delta.
+            The part of delta that is put by for releases by other means with a delta. By default as declared, or 0.
         owner
             Who answers for the data set; by default who declares it.
         """
-        declared = Limit(epsilon, delta, approximate)
-        return self.ledger.declare(self.dataset, declared, owner=owner, purpose=self.purpose)
+        change = Change(epsilon, delta, approximate)
+        return self.ledger.declare(self.dataset, change, owner=owner, purpose=self.purpose)
 
     def start(self, asked: Asked) -> Run:
         """Begin a run."""

@@ -13,11 +13,12 @@ from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.ledger.accounts import Account
+from discreet.ledger.changes import digits_up
 from discreet.ledger.entries import Entry
 from discreet.ledger.prices import SHOWN_DELTA, Price
 from discreet.ledger.records import Book, Standing
 from discreet.ledger.verifying import Verdict
-from discreet.ledger.words import amount, digits_up, printable, promise
+from discreet.ledger.words import amount, printable, promise
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.report.text import fold
