@@ -382,6 +382,16 @@ def test_a_refusal_in_pure_epsilon_says_what_is_spent_asked_and_left(folder):
     assert "0.6 pure epsilon is left" in told
 
 
+def test_what_is_booked_without_a_limit_is_shown_as_it_is(folder):
+    booked = ["ledger", "spend", "--dataset", "a", "--epsilon", 0.1, "--delta", 1e-6, "--purpose", "x"]
+    assert "so far epsilon 0.1, delta 1e-06 in all" in run(*booked).stdout
+    assert "so far epsilon 0.1, delta 1e-06 in all" in run("ledger", "show").stdout
+    assert json.loads(run(*booked, "--json").stdout).items() >= {"spent_epsilon": 0.2, "at_delta": 2e-6}.items()
+    assert show()["datasets"][0].items() >= {"spent_epsilon": 0.2, "at_delta": 2e-6}.items()
+    run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.3, "--purpose", "x")
+    assert "2 runs so far: epsilon 0.8, delta 1e-06 in all" in " ".join(discover().stderr.split())
+
+
 def test_the_demo_leaves_no_record(folder):
     run("demo", "--rows", 500, "--out", "demo")
     assert not (folder / "ledger.db").exists()

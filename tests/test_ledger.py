@@ -16,10 +16,12 @@ from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import NOTHING, Limit, Price
 from discreet.ledger.records import Asked
 from discreet.ledger.stores import store_for
+from discreet.ledger.sums import entries_among, plain_sum, shown
 from discreet.ledger.verifying import Anchor, verified
 from discreet.methods import SvtPC
 from discreet.privacy.accounting import Currency, epsilon_of_mu, epsilon_of_rho, gdp_delta, mu_of, rho_of, zcdp_delta
 from discreet.privacy.budget import GRAINS, Budget, Cost
+from discreet.report.ledger import so_far
 from discreet.room import Room
 
 ROWS = 400
@@ -557,6 +559,49 @@ def test_the_smallest_limit_that_holds_does_and_no_smaller_one(limit, parts):
 def test_what_no_limit_could_hold_is_said():
     assert holding(Limit(1.0, 1e-6), Price.of_outside(0.1, 0.7)) is None
     assert holding(Limit(1.0, 1e-6), price(1e9)) is None
+
+
+def test_few_runs_are_shown_by_plain_addition(url):
+    ledger = open_ledger(url)
+
+    def spend(name, epsilon, delta=0.0):
+        what = {"command": "other means", "method": "", "epsilon": epsilon, "delta": delta}
+        return ledger.spend(name, Price.of_outside(epsilon, delta), what=what, purpose="x")
+
+    def ask(name, epsilon, delta):
+        asked = Asked("discover", "marginals", epsilon, delta, "p")
+        ledger.reserve(
+            name, str(len(ledger.book().entries)), asked, Price.of_budget(Budget(epsilon=epsilon, delta=delta))
+        )
+
+    def told(name):
+        standing = ledger.standing(name)
+        by_book = plain_sum(entries_among(ledger.book().entries), name)
+        assert ledger.plain(standing) == by_book or standing.limit is not None
+        return shown(standing, ledger.plain(standing))
+
+    spend("a", 0.1, 1e-6)
+    assert told("a") == (0.1, 1e-6)
+    spend("a", 0.2, 2e-6)
+    assert told("a") == (pytest.approx(0.3), 3e-6)
+    for epsilon, delta in ((0.5, 1e-6), (0.3, 0), (0.5, 0)):
+        ask("b", epsilon, delta)
+    assert told("b") == (1.3, 1e-6)
+    ledger.reserve("b", "nothing", ASKED, NOTHING)
+    assert told("b") == (1.3, 1e-6)
+    for _ in range(4):
+        ask("c", 0.5, 1e-6)
+    assert told("c") == (ledger.standing("c").spent.epsilon(1e-6), 1e-6)
+    assert told("c")[0] < 1.2
+    ledger.merge("a", "b")
+    ledger.merge("b", "d")
+    assert told("d") == (1.6, 4e-6)
+    ledger.spend("d", Price.of_outside(0.1, 1e-6), what={"command": "unknown"}, purpose="x")
+    assert told("d") == (None, 1e-6)
+    ledger.declare("e", Limit(1.0, 1e-6))
+    spend("e", 0.1, 1e-6)
+    assert told("e") == (None, 1e-6)
+    assert so_far(ledger.standing("e")) == "more than can be told in zCDP rho at delta 1e-06 (other means: delta 1e-06)"
 
 
 def test_tables_that_could_all_be_tried_leave_no_mark(tmp_path):

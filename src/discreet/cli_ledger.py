@@ -14,7 +14,7 @@ from discreet.cli_recording import WHERE, greet
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
-    from discreet.ledger.records import Book
+    from discreet.ledger.records import Book, Standing
 
 
 @click.group()
@@ -114,15 +114,21 @@ def _declare(
 ) -> None:
     from discreet.ledger.changes import Change
     from discreet.ledger.words import check_purpose
-    from discreet.report.ledger import standing_dict, standing_text
 
     greet(found)
     change = Change(epsilon, delta, approximate)
     standing = found.declare(dataset, change, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
+    _stands(found, standing, as_json=as_json)
+
+
+def _stands(found: Ledger, standing: Standing, *, as_json: bool) -> None:
+    from discreet.report.ledger import standing_dict, standing_text
+
+    plain = found.plain(standing)
     if as_json:
-        click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
+        click.echo(json.dumps({"schema": 1, **standing_dict(standing, plain)}, ensure_ascii=False))
     else:
-        click.echo(standing_text(standing))
+        click.echo(standing_text(standing, plain))
 
 
 @ledger.command()
@@ -137,17 +143,13 @@ def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: 
     from discreet.ledger.ledger import open_ledger
     from discreet.ledger.prices import Price
     from discreet.ledger.words import check_purpose
-    from discreet.report.ledger import standing_dict, standing_text
 
     price = Price.of_outside(epsilon, delta)
     what = {"command": "other means", "method": "", "epsilon": epsilon, "delta": delta}
     found = open_ledger(url)
     greet(found)
     standing = found.spend(dataset, price, what=what, purpose=check_purpose(purpose))
-    if as_json:
-        click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
-    else:
-        click.echo(standing_text(standing))
+    _stands(found, standing, as_json=as_json)
 
 
 @ledger.command()
@@ -189,13 +191,10 @@ def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool)
     """Count a data set under another name, with all that was spent on it: the same rows had two names."""
     from discreet.ledger.ledger import open_ledger
     from discreet.ledger.words import check_purpose
-    from discreet.report.ledger import standing_dict, standing_text
 
-    standing = open_ledger(url, begin=False).merge(dataset, into, purpose=check_purpose(purpose))
-    if as_json:
-        click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
-    else:
-        click.echo(standing_text(standing))
+    found = open_ledger(url, begin=False)
+    standing = found.merge(dataset, into, purpose=check_purpose(purpose))
+    _stands(found, standing, as_json=as_json)
 
 
 @ledger.command()

@@ -67,7 +67,9 @@ class Record:
                 click.echo(words, err=True)
             raise
         if account is not None and account.last is not None:
-            click.echo(f"\n{standing_line(account.standing(), account.last.request)}", err=True)
+            standing = account.standing()
+            plain = account.ledger.plain(standing)
+            click.echo(f"\n{standing_line(standing, account.last.request, plain)}", err=True)
 
 
 def greet(ledger: Ledger) -> None:

@@ -19,6 +19,7 @@ from discreet.ledger.prices import Limit, Price
 from discreet.ledger.queries import counted_in, identity_in, last_in, of_request, standing_in, stored_in
 from discreet.ledger.records import Asked, Book, Kept, Row, Standing, Stored
 from discreet.ledger.stores import Session, Store, store_for
+from discreet.ledger.sums import COUNTED, Plain, plain_sum
 from discreet.ledger.words import check_name, printable, refusal, stays, untrue
 
 VARIABLE = "DISCREET_LEDGER"
@@ -103,6 +104,16 @@ class Ledger:
         """Return where a data set stands; one that is not known has spent nothing."""
         with self._store.reading() as session:
             return standing_in(session, dataset)
+
+    def plain(self, standing: Standing) -> Plain | None:
+        """Return what a data set's runs amount to by plain addition; None if there is a limit, which counts them."""
+        if standing.limit is not None:
+            return None
+        sql = "SELECT body, hash FROM discreet_entries WHERE dataset = ? AND kind IN (?, ?)"
+        with self._store.reading() as session:
+            return plain_sum(
+                lambda name: (Entry.kept(*row) for row in session.run(sql, (name, *COUNTED))), standing.dataset
+            )
 
     def book(self) -> Book:
         """Return everything that is recorded, as of one moment."""
