@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -390,6 +391,42 @@ def test_what_is_booked_without_a_limit_is_shown_as_it_is(folder):
     assert show()["datasets"][0].items() >= {"spent_epsilon": 0.2, "at_delta": 2e-6}.items()
     run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.3, "--purpose", "x")
     assert "2 runs so far: epsilon 0.8, delta 1e-06 in all" in " ".join(discover().stderr.split())
+
+
+def shell(command):
+    """Run a line of a shell, in which `discreet` is this one; return its exit code and what it says on stderr."""
+    line = command.replace("discreet", f"{sys.executable} -m discreet")
+    done = subprocess.run(["/bin/bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)  # noqa: S603
+    assert "Traceback" not in done.stderr
+    assert "something failed inside" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a shell")
+def test_a_reader_that_goes_away_is_no_failure(folder):
+    ask = "discreet discover visits.csv --domain domain.yaml --epsilon 1 --request q"
+    code, told = shell(f"{ask} | true")
+    assert code == 141
+    assert "The release is kept: `discreet ledger release --request q`" in told
+    assert "error" not in told
+    for command in ("ledger export", "ledger show", "ledger release --request q"):
+        assert shell(f"discreet {command} | true") == (141, "")
+    run("ledger", "release", "--request", "q", "--out", "r.json")
+    assert shell("discreet synthesize r.json --rows 200000 | true") == (141, "")
+    run("ledger", "verify", "--against", "r.json")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_full_disk_behind_stdout_is_said(folder):
+    words = "error: the output cannot be written: no space is left where it goes\n"
+    code, told = shell("discreet discover visits.csv --domain domain.yaml --epsilon 1 --request q > /dev/full")
+    assert code == 1
+    assert "The release is kept" in told
+    assert told.endswith(words)
+    for command in ("--help", "ledger --help", "ledger show", "ledger release --request q"):
+        assert shell(f"discreet {command} > /dev/full") == (1, words)
+    assert shell("discreet ledger show > /dev/full 2> /dev/full") == (1, "")
 
 
 def test_the_demo_leaves_no_record(folder):
