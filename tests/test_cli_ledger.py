@@ -17,6 +17,7 @@ import discreet as dc
 from discreet.cli import main
 from discreet.cli_recording import source_name
 from discreet.errors import DoubtWarning
+from discreet.ledger.words import check_name
 
 ROWS = 400
 
@@ -266,6 +267,30 @@ def test_names_of_sources():
     assert source_name("some/where/visits.csv") == "visits.csv"
     assert source_name("shop.duckdb?table=visits") == "shop.duckdb:visits"
     assert source_name("a\nb.csv") == "a?b.csv"
+    for odd, name in (
+        (" visits.csv", "visits.csv"),
+        ("a.csv\n", "a.csv"),
+        ("x" * 199 + " .csv", "x" * 199),
+        (" ", "data"),
+    ):
+        assert source_name(odd) == name == check_name(name, "dataset")
+
+
+def test_a_file_with_a_blank_before_its_name(folder):
+    (folder / "visits.csv").rename(folder / " visits.csv")
+    run("discover", " visits.csv", "--domain", "domain.yaml", "--epsilon", 1)
+    assert show()["datasets"][0]["dataset"] == "visits.csv"
+
+
+def test_names_are_spelled_in_one_way_by_all_commands(folder):
+    apart, as_one = "cafe\u0301", "caf\u00e9"
+    discover("--dataset", apart, "--request", apart)
+    for name in (apart, as_one):
+        assert f"\n{as_one}   (owner" in run("ledger", "show", "--dataset", name).stdout
+        assert len(json.loads(run("ledger", "show", "--dataset", name, "--json").stdout)["datasets"]) == 1
+        assert len(json.loads(run("ledger", "export", "--dataset", name).stdout)["entries"]) == 2
+        assert json.loads(run("ledger", "release", "--request", name).stdout)["rows"] == ROWS
+    run("ledger", "show", "--dataset", "a\nb", code=2)
 
 
 def test_a_password_on_the_command_line_is_never_said(folder):

@@ -164,21 +164,27 @@ def show(url: str | None, dataset: str | None, everything: bool, as_json: bool) 
 
     found = open_ledger(url, begin=False)
     book = found.book()
-    _known(book, dataset)
+    dataset = _known(book, dataset)
     if as_json:
         click.echo(json.dumps(ledger_dict(book, dataset), ensure_ascii=False))
     else:
         click.echo(ledger_text(found.place, book, dataset, last=None if everything else 20))
 
 
-def _known(book: Book, dataset: str | None) -> None:
+def _known(book: Book, dataset: str | None) -> str | None:
+    """Return a name in the spelling of the ledger, which must know it."""
     from discreet.errors import SettingError
+    from discreet.ledger.words import check_name
 
-    if dataset is not None and dataset not in book.standings:
+    if dataset is None:
+        return None
+    dataset = check_name(dataset, "dataset")
+    if dataset not in book.standings:
         near = get_close_matches(dataset, list(book.standings), n=1, cutoff=0.5)
         raise SettingError(
             f"dataset: the ledger knows no {dataset!r}" + (f"; did you mean {near[0]!r}?" if near else "")
         )
+    return dataset
 
 
 @ledger.command()
@@ -261,7 +267,7 @@ def export(url: str | None, dataset: str | None, form: str, out: Path | None, as
         raise SettingError("json: --format csv says something else")
     found = open_ledger(url, begin=False)
     book = found.book()
-    _known(book, dataset)
+    dataset = _known(book, dataset)
     text = export_csv(book, dataset) if form == "csv" else export_json(book, dataset)
     if out is None:
         click.echo(text, nl=False)

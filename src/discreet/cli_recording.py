@@ -82,7 +82,7 @@ def source_name(data: str) -> str:
     """Return the name of a source where none is declared: the file's, and the table's if one is named."""
     path, _, table = data.partition("?table=")
     name = Path(path).name + (f":{table}" if table else "")
-    return "".join(c if c.isprintable() else "?" for c in name)[:200] or "data"
+    return "".join(c if c.isprintable() else "?" for c in name.strip())[:200].strip() or "data"
 
 
 def ledger_options(command: Callable[..., None]) -> Callable[..., None]:

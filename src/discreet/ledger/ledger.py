@@ -102,6 +102,7 @@ class Ledger:
 
     def standing(self, dataset: str) -> Standing:
         """Return where a data set stands; one that is not known has spent nothing."""
+        dataset = check_name(dataset, "dataset")
         with self._store.reading() as session:
             return standing_in(session, dataset)
 
@@ -225,6 +226,7 @@ class Ledger:
 
     def stored(self, request: str) -> Stored:
         """Return the release of a request as it was committed."""
+        request = check_name(request, "request")
         with self._store.reading() as session:
             found = stored_in(session, request)
         if found is None:
