@@ -186,6 +186,14 @@ def test_tampering_is_told(folder):
         json.loads(run("ledger", "verify", "--against", "out/release.json", "--json", code=1).stdout)["whole"] is False
     )
     (folder / "ledger.db").unlink()
+    for command in (("ledger", "verify"), ("ledger", "show"), ("ledger", "init")):
+        assert "'ledger.db' is gone" in run(*command, code=1).stderr
+    assert (
+        "only to begin another one on purpose, delete 'ledger.db.key' and 'ledger.db.lock'" in discover(code=1).stderr
+    )
+    assert not (folder / "ledger.db").exists()
+    for name in ("ledger.db.key", "ledger.db.lock"):
+        (folder / name).unlink()
     assert "no ledger" in run("ledger", "verify", code=1).stderr
     discover()
     assert "another ledger" in run("ledger", "verify", "--against", "out/release.json", code=1).stdout
