@@ -265,6 +265,36 @@ def test_the_same_request_gets_the_same_release(url, net, rows):
     assert account.standing().runs == 1
 
 
+@pytest.mark.parametrize("limit", [None, Limit(3.0, 1e-6)])
+def test_a_request_that_is_answered_meanwhile_gets_that_release(tmp_path, net, rows, monkeypatch, limit):
+    """Another process asks the same, and ends while this one reads its rows."""
+    ledger, domain, load, found = open_ledger(tmp_path / "l.db"), net.domain(ROWS), dc.load, []
+    if limit is not None:
+        ledger.declare("visits", limit)
+
+    def meanwhile(*arguments, **named):
+        monkeypatch.setattr("discreet.discovering.load", load)
+        found.append(dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger, request="q")))
+        return load(*arguments, **named)
+
+    monkeypatch.setattr("discreet.discovering.load", meanwhile)
+    again = dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger, request="q"))
+    assert again.to_json() == found[0].to_json()
+    assert ledger.standing("visits").runs == 1
+    assert not verified(ledger).problems
+
+
+def test_warnings_name_the_line_that_asked(tmp_path, net, rows):
+    ledger = open_ledger(tmp_path / "l.db")
+    ledger.declare("visits", Limit(3.0, 1e-6))
+    for name in ("other", "another"):
+        with pytest.warns(dc.errors.DoubtWarning) as told:
+            dc.discover(rows, domain=net.domain(ROWS), epsilon=1.0, account=Account(name, ledger))
+        about = [w for w in told if "the ledger holds no limit" in str(w.message) or "asked before" in str(w.message)]
+        assert about
+        assert {w.filename for w in about} == {__file__}
+
+
 def test_what_is_reserved_and_not_committed_stays_spent(url, net, rows, monkeypatch):
     account = Account("visits", url, request="q3")
     monkeypatch.setattr(Room, "_blurred", lambda *_: None)

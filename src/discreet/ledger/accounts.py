@@ -117,7 +117,7 @@ class Run(Sealed):
         if limit is None and (others := account.ledger.limited()):
             near = get_close_matches(account.dataset, others, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else f", as {others[0]!r} has"
-            warnings.warn(f"the ledger holds no limit for {account.dataset!r}{hint}", DoubtWarning, stacklevel=4)
+            warnings.warn(f"the ledger holds no limit for {account.dataset!r}{hint}", DoubtWarning, stacklevel=5)
         if limit is not None:
             self._book(Price.of_budget(budget), only_refuse=True)
         return budget
@@ -128,7 +128,7 @@ class Run(Sealed):
         self._mark = account.ledger.mark(raw)
         if account.ledger.forgetful:
             words = "a new key was made for the ledger, the old one is gone: rows seen before are not recognised"
-            warnings.warn(words, DoubtWarning, stacklevel=4)
+            warnings.warn(words, DoubtWarning, stacklevel=6)
         if found := account.ledger.alike(account.dataset, self._mark):
             names = ", ".join(repr(s.dataset) for s in found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
             warnings.warn(
@@ -136,7 +136,7 @@ class Run(Sealed):
                 "own, and what is promised to the people in the rows holds for one of them alone. If they are the "
                 "same, use one name, and count what was spent under the other with `discreet ledger merge`",
                 DoubtWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
     def _reserve(self, budget: Budget) -> None:

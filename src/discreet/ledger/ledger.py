@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from discreet.errors import BudgetError, LedgerError, RequestError, SettingError
+from discreet.errors import AnsweredError, BudgetError, LedgerError, RequestError, SettingError
 from discreet.ledger.changes import Change
 from discreet.ledger.entries import BEFORE_ALL, Entry, Kind, Stamp, digest
 from discreet.ledger.keys import Marker, key_of
@@ -174,7 +174,7 @@ class Ledger:
         dataset = check_name(dataset, "dataset")
         with self._store.writing() as session:
             if self._answered(session, dataset, request, asked) is not None:
-                raise RequestError(f"request {request!r} was answered a moment ago; ask again to see it")
+                raise AnsweredError(f"request {request!r} was answered a moment ago; ask again to see it")
             before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
             facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
