@@ -1,7 +1,7 @@
 """The command line. Heavy imports wait until a command needs them.
 
 stdout carries the result only; words and progress go to stderr. Exit codes: 0 ok, 1 failed, 2 usage or bad input,
-3 budget refused.
+3 budget refused, 141 who reads stdout went away.
 """
 
 from __future__ import annotations
