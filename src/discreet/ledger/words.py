@@ -38,7 +38,7 @@ def check_purpose(purpose: str) -> str:
 
 def amount(grains: int | None, currency: Currency) -> str:
     """Return an amount with its currency."""
-    return f"{'none' if grains is None else format(float(Fraction(grains, GRAINS)), '.6g')} {currency.value}"
+    return f"{'no amount of' if grains is None else format(float(Fraction(grains, GRAINS)), '.6g')} {currency.value}"
 
 
 def promise(epsilon: float, delta: float) -> str:
