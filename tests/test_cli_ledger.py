@@ -2,9 +2,12 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ import discreet as dc
 from discreet.cli import main
 from discreet.cli_recording import source_name
 from discreet.errors import DoubtWarning
+from discreet.ledger.words import check_name
 
 ROWS = 400
 
@@ -182,6 +186,14 @@ def test_tampering_is_told(folder):
         json.loads(run("ledger", "verify", "--against", "out/release.json", "--json", code=1).stdout)["whole"] is False
     )
     (folder / "ledger.db").unlink()
+    for command in (("ledger", "verify"), ("ledger", "show"), ("ledger", "init")):
+        assert "'ledger.db' is gone" in run(*command, code=1).stderr
+    assert (
+        "only to begin another one on purpose, delete 'ledger.db.key' and 'ledger.db.lock'" in discover(code=1).stderr
+    )
+    assert not (folder / "ledger.db").exists()
+    for name in ("ledger.db.key", "ledger.db.lock"):
+        (folder / name).unlink()
     assert "no ledger" in run("ledger", "verify", code=1).stderr
     discover()
     assert "another ledger" in run("ledger", "verify", "--against", "out/release.json", code=1).stdout
@@ -199,8 +211,43 @@ def test_a_release_searched_again_stands_where_it_stood(folder):
     data = json.loads((folder / "out/release.json").read_text())
     data["privacy"]["epsilon"] = 0.1
     (folder / "forged.json").write_text(json.dumps(data))
-    assert "was edited (privacy)" in run("ledger", "verify", "--against", "forged.json", code=1).stdout
+    assert "was edited (privacy was changed)" in run("ledger", "verify", "--against", "forged.json", code=1).stdout
     run("discover", "out/release.json", "--dataset", "x", code=2)
+
+
+def test_a_release_that_points_at_another_entry_is_told(folder):
+    """An entry that commits nothing confirms nothing: the first one, a limit, or the release's own reservation."""
+    run("ledger", "limit", "--dataset", "visits.csv", "--epsilon", 5)
+    discover("--out", "out")
+    entries = json.loads(run("ledger", "export").stdout)["entries"]
+    assert [e["kind"] for e in entries] == ["begun", "limit", "reserved", "committed"]
+    data = json.loads((folder / "out/release.json").read_text())
+    for entry in entries[:3]:
+        data["privacy"]["ledger"] |= {"entry": entry["number"], "head": entry["hash"]}
+        (folder / "forged.json").write_text(json.dumps(data))
+        told = run("ledger", "verify", "--against", "forged.json", code=1).stdout
+        assert f"committed as entry {entry['number']}, and that entry commits nothing" in told
+        assert "is the release of" not in told
+
+
+def test_a_release_with_parts_removed_or_added_is_told(folder):
+    discover("--out", "out")
+    whole = json.loads((folder / "out/release.json").read_text())
+
+    def told(change, code=1):
+        (folder / "forged.json").write_text(json.dumps(change))
+        return run("ledger", "verify", "--against", "forged.json", code=code).stdout
+
+    assert "is the release of entry 3" in told({**whole, "version": "9.9"}, code=0)
+    for part in whole.keys() - {"version", "privacy"}:
+        without = {name: value for name, value in whole.items() if name != part}
+        assert f"it was cut, or is what `--json` prints ({part} is missing)" in told(without)
+    found = told({**whole, "more": 1})
+    assert "(more was added)" in found
+    assert "searched again" not in found
+    found = told({**whole, "graph": {}, "rows": 1})
+    assert "graph was changed" not in found
+    assert "rows was changed" in found
 
 
 def test_what_is_not_private_is_not_recorded(folder):
@@ -228,6 +275,30 @@ def test_names_of_sources():
     assert source_name("some/where/visits.csv") == "visits.csv"
     assert source_name("shop.duckdb?table=visits") == "shop.duckdb:visits"
     assert source_name("a\nb.csv") == "a?b.csv"
+    for odd, name in (
+        (" visits.csv", "visits.csv"),
+        ("a.csv\n", "a.csv"),
+        ("x" * 199 + " .csv", "x" * 199),
+        (" ", "data"),
+    ):
+        assert source_name(odd) == name == check_name(name, "dataset")
+
+
+def test_a_file_with_a_blank_before_its_name(folder):
+    (folder / "visits.csv").rename(folder / " visits.csv")
+    run("discover", " visits.csv", "--domain", "domain.yaml", "--epsilon", 1)
+    assert show()["datasets"][0]["dataset"] == "visits.csv"
+
+
+def test_names_are_spelled_in_one_way_by_all_commands(folder):
+    apart, as_one = "cafe\u0301", "caf\u00e9"
+    discover("--dataset", apart, "--request", apart)
+    for name in (apart, as_one):
+        assert f"\n{as_one}   (owner" in run("ledger", "show", "--dataset", name).stdout
+        assert len(json.loads(run("ledger", "show", "--dataset", name, "--json").stdout)["datasets"]) == 1
+        assert len(json.loads(run("ledger", "export", "--dataset", name).stdout)["entries"]) == 2
+        assert json.loads(run("ledger", "release", "--request", name).stdout)["rows"] == ROWS
+    run("ledger", "show", "--dataset", "a\nb", code=2)
 
 
 def test_a_password_on_the_command_line_is_never_said(folder):
@@ -282,6 +353,113 @@ def test_what_a_pure_limit_cannot_count_is_shown_all_the_same(folder):
     run("ledger", "show")
     run("ledger", "show", "--json")
     assert "no cost in it" in discover("--delta", 0, code=3).stderr
+
+
+def follow(told):
+    """Run the commands that a message advises."""
+    commands = re.findall(r"`discreet ([^`]*)`", told.stderr)
+    assert commands
+    for command in commands:
+        run(*shlex.split(command))
+
+
+def test_a_change_of_a_limit_keeps_the_rest(folder):
+    run("ledger", "init", "--dataset", "a", "--epsilon", 2, "--delta", 1e-9, "--approximate", 1e-10)
+    run("ledger", "limit", "--dataset", "a", "--epsilon", 3)
+    assert show()["datasets"][0]["limit"].items() >= {"epsilon": 3, "delta": 1e-9, "approximate": 1e-10}.items()
+    run("ledger", "limit", "--dataset", "a", "--epsilon", 3, "--approximate", 0)
+    assert show()["datasets"][0]["limit"].items() >= {"delta": 1e-9, "approximate": 0}.items()
+    run("ledger", "limit", "--dataset", "b", "--epsilon", 3)
+    assert show()["datasets"][1]["limit"].items() >= {"delta": 1e-6, "approximate": 0}.items()
+
+
+@pytest.mark.parametrize("deltas", [(1.2345e-7,), (1e-6,), (5e-7, 5.0001e-7), (1e-3,)])
+def test_the_limit_that_is_advised_can_be_declared(folder, deltas):
+    for delta in deltas:
+        run("ledger", "spend", "--dataset", "it's", "--epsilon", 0.1, "--delta", delta, "--purpose", "x")
+    follow(run("ledger", "limit", "--dataset", "it's", "--epsilon", 1, code=3))
+    assert show()["datasets"][0]["limit"]["epsilon"] < 2
+
+
+def test_runs_without_a_pure_cost_are_advised_a_limit_with_a_delta(folder):
+    discover()
+    follow(run("ledger", "limit", "--dataset", "visits.csv", "--epsilon", 1, "--delta", 0, code=3))
+
+
+@pytest.mark.parametrize(("delta", "code"), [(0, 3), (1e-6, 2)])
+def test_a_broken_pure_limit_has_a_way_out(folder, delta, code):
+    run("ledger", "init", "--dataset", "visits.csv", "--epsilon", 1, "--delta", 0)
+    run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.1, "--delta", 1e-7, "--purpose", "x")
+    told = run("ledger", "limit", "--dataset", "visits.csv", "--epsilon", 2, "--delta", delta, code=code)
+    refused = discover("--delta", 0, code=3)
+    assert "--into NEW" in refused.stderr
+    follow(told)
+    run("ledger", "limit", "--dataset", "NEW", "--epsilon", 5)
+    discover("--dataset", "NEW")
+    run("ledger", "verify")
+
+
+def test_a_refusal_under_a_limit_that_puts_too_little_by_says_which_would_do(folder):
+    run("ledger", "init", "--dataset", "visits.csv", "--epsilon", 1)
+    run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.1, "--delta", 1e-6, "--purpose", "x")
+    follow(discover(code=3))
+    discover()
+
+
+def test_a_refusal_in_pure_epsilon_says_what_is_spent_asked_and_left(folder):
+    run("ledger", "init", "--dataset", "visits.csv", "--epsilon", 1, "--delta", 0)
+    discover("--delta", 0, epsilon=0.4)
+    told = " ".join(discover(code=3).stderr.split())
+    assert "asks epsilon 0.5, delta 1e-06" in told
+    assert "ask with delta 0 and epsilon 0.6 at most" in told
+    assert "0.4 pure epsilon of 1 pure epsilon is spent" in told
+    assert "0.6 pure epsilon is left" in told
+
+
+def test_what_is_booked_without_a_limit_is_shown_as_it_is(folder):
+    booked = ["ledger", "spend", "--dataset", "a", "--epsilon", 0.1, "--delta", 1e-6, "--purpose", "x"]
+    assert "so far epsilon 0.1, delta 1e-06 in all" in run(*booked).stdout
+    assert "so far epsilon 0.1, delta 1e-06 in all" in run("ledger", "show").stdout
+    assert json.loads(run(*booked, "--json").stdout).items() >= {"spent_epsilon": 0.2, "at_delta": 2e-6}.items()
+    assert show()["datasets"][0].items() >= {"spent_epsilon": 0.2, "at_delta": 2e-6}.items()
+    run("ledger", "spend", "--dataset", "visits.csv", "--epsilon", 0.3, "--purpose", "x")
+    assert "2 runs so far: epsilon 0.8, delta 1e-06 in all" in " ".join(discover().stderr.split())
+
+
+def shell(command):
+    """Run a line of a shell, in which `discreet` is this one; return its exit code and what it says on stderr."""
+    line = command.replace("discreet", f"{sys.executable} -m discreet")
+    done = subprocess.run(["/bin/bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)  # noqa: S603
+    assert "Traceback" not in done.stderr
+    assert "something failed inside" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a shell")
+def test_a_reader_that_goes_away_is_no_failure(folder):
+    ask = "discreet discover visits.csv --domain domain.yaml --epsilon 1 --request q"
+    code, told = shell(f"{ask} | true")
+    assert code == 141
+    assert "The release is kept: `discreet ledger release --request q`" in told
+    assert "error" not in told
+    for command in ("ledger export", "ledger show", "ledger release --request q"):
+        assert shell(f"discreet {command} | true") == (141, "")
+    run("ledger", "release", "--request", "q", "--out", "r.json")
+    assert shell("discreet synthesize r.json --rows 200000 | true") == (141, "")
+    run("ledger", "verify", "--against", "r.json")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_full_disk_behind_stdout_is_said(folder):
+    words = "error: the output cannot be written: no space is left where it goes\n"
+    code, told = shell("discreet discover visits.csv --domain domain.yaml --epsilon 1 --request q > /dev/full")
+    assert code == 1
+    assert "The release is kept" in told
+    assert told.endswith(words)
+    for command in ("--help", "ledger --help", "ledger show", "ledger release --request q"):
+        assert shell(f"discreet {command} > /dev/full") == (1, words)
+    assert shell("discreet ledger show > /dev/full 2> /dev/full") == (1, "")
 
 
 def test_the_demo_leaves_no_record(folder):

@@ -10,15 +10,18 @@ import pytest
 import discreet as dc
 from discreet.errors import BudgetError, LedgerError, RequestError, RoomError, SettingError
 from discreet.ledger.accounts import Account
+from discreet.ledger.changes import holding
 from discreet.ledger.entries import BEFORE_ALL, Entry
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import NOTHING, Limit, Price
 from discreet.ledger.records import Asked
 from discreet.ledger.stores import store_for
-from discreet.ledger.verifying import verified
+from discreet.ledger.sums import entries_among, plain_sum, shown
+from discreet.ledger.verifying import Anchor, verified
 from discreet.methods import SvtPC
 from discreet.privacy.accounting import Currency, epsilon_of_mu, epsilon_of_rho, gdp_delta, mu_of, rho_of, zcdp_delta
 from discreet.privacy.budget import GRAINS, Budget, Cost
+from discreet.report.ledger import so_far
 from discreet.room import Room
 
 ROWS = 400
@@ -248,6 +251,36 @@ def test_the_same_request_gets_the_same_release(url, net, rows):
     assert account.standing().runs == 1
 
 
+@pytest.mark.parametrize("limit", [None, Limit(3.0, 1e-6)])
+def test_a_request_that_is_answered_meanwhile_gets_that_release(tmp_path, net, rows, monkeypatch, limit):
+    """Another process asks the same, and ends while this one reads its rows."""
+    ledger, domain, load, found = open_ledger(tmp_path / "l.db"), net.domain(ROWS), dc.load, []
+    if limit is not None:
+        ledger.declare("visits", limit)
+
+    def meanwhile(*arguments, **named):
+        monkeypatch.setattr("discreet.discovering.load", load)
+        found.append(dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger, request="q")))
+        return load(*arguments, **named)
+
+    monkeypatch.setattr("discreet.discovering.load", meanwhile)
+    again = dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger, request="q"))
+    assert again.to_json() == found[0].to_json()
+    assert ledger.standing("visits").runs == 1
+    assert not verified(ledger).problems
+
+
+def test_warnings_name_the_line_that_asked(tmp_path, net, rows):
+    ledger = open_ledger(tmp_path / "l.db")
+    ledger.declare("visits", Limit(3.0, 1e-6))
+    for name in ("other", "another"):
+        with pytest.warns(dc.errors.DoubtWarning) as told:
+            dc.discover(rows, domain=net.domain(ROWS), epsilon=1.0, account=Account(name, ledger))
+        about = [w for w in told if "the ledger holds no limit" in str(w.message) or "asked before" in str(w.message)]
+        assert about
+        assert {w.filename for w in about} == {__file__}
+
+
 def test_what_is_reserved_and_not_committed_stays_spent(url, net, rows, monkeypatch):
     account = Account("visits", url, request="q3")
     monkeypatch.setattr(Room, "_blurred", lambda *_: None)
@@ -413,6 +446,16 @@ def test_entries_only_grow(url):
     assert verified(ledger).problems == []
 
 
+def test_a_release_that_cannot_be_compared_is_not_passed_over(tmp_path):
+    ledger = open_ledger(tmp_path / "l.db")
+    ledger.reserve("a", "1", ASKED, price(0.1))
+    stamp = ledger.commit("a", "1", "no release", [])
+    found = verified(ledger, [Anchor("handed.json", stamp, {"privacy": {"ledger": None}})])
+    assert found.problems == []
+    assert "handed.json cannot be compared" in found.astray[0]
+    assert not found.whole
+
+
 def test_entries_read_back_as_they_were():
     facts = {"standing": [1, 0.1, None]}
     entry = Entry(1, BEFORE_ALL, "limit", 'ä"\n', None, "me", "2026-01-01T00:00:00+00:00", "why", facts)
@@ -466,6 +509,115 @@ def test_names_that_turn_out_to_be_one_are_merged(url, net, rows, recwarn):
     dc.discover(rows, domain=domain, epsilon=0.1, account=right)
     assert not [w for w in recwarn if "asked before" in str(w.message)]
     assert verified(ledger).problems == []
+
+
+def test_rows_that_were_merged_are_known_under_the_name_they_are_counted_under(url):
+    ledger = open_ledger(url)
+    for i, name in enumerate(("first", "second", "third")):
+        ledger.reserve(name, str(i), ASKED, price(0.001), mark="m")
+    ledger.merge("first", "second")
+    ledger.merge("second", "right")
+    assert [s.dataset for s in ledger.alike("another", "m")] == ["right", "third"]
+    assert [s.dataset for s in ledger.alike("right", "m")] == ["third"]
+    assert [s.dataset for s in ledger.alike("first", "m")] == ["third"]  # asked under the name that was given up
+    assert ledger.alike("another", "n") == []
+    ledger.declare("third", Limit(1.0, 1e-6))
+    assert [s.dataset for s in ledger.alike("another", "m")] == ["third", "right"]
+
+
+def test_a_merge_lifts_no_limit(url):
+    ledger = open_ledger(url)
+    ledger.declare("a", Limit(1.0, 1e-6))
+    ledger.reserve("a", "1", ASKED, price(0.001))
+    with pytest.raises(SettingError, match="'a' has a limit and 'b' has none"):
+        ledger.merge("a", "b")
+    assert ledger.standing("a").into is None
+    ledger.declare("b", Limit(0.9, 1e-6))
+    assert ledger.merge("a", "b").limit == Limit(0.9, 1e-6)
+
+
+def test_a_change_keeps_what_it_does_not_name(url):
+    account = Account("a", url)
+    assert account.limit(epsilon=1.0).limit == Limit(1.0, 1e-6)
+    assert account.limit(epsilon=2.0, delta=1e-9, approximate=1e-10).limit == Limit(2.0, 1e-9, 1e-10)
+    assert account.limit(epsilon=3.0).limit == Limit(3.0, 1e-9, 1e-10)
+    assert account.limit(epsilon=3.0, delta=1e-8).limit == Limit(3.0, 1e-8, 1e-10)
+    assert account.limit(epsilon=3.0, approximate=0).limit == Limit(3.0, 1e-8)
+    account.limit(epsilon=3.0, approximate=1e-9)
+    with pytest.raises(SettingError, match="1e-09 of the limit's delta is put by, and stays so"):
+        account.limit(epsilon=3.0, delta=1e-10)
+    with pytest.raises(SettingError, match="delta: the limit of 'a' is in zCDP rho, and stays so"):
+        account.limit(epsilon=3.0, delta=0)
+    for bad in ({"delta": "x"}, {"approximate": "x"}, {"delta": float("nan")}, {"epsilon": -1}):
+        with pytest.raises(SettingError):
+            account.limit(**{"epsilon": 3.0, **bad})
+    pure = Account("b", account.ledger)
+    pure.limit(epsilon=1.0, delta=0)
+    assert pure.limit(epsilon=2.0).limit == Limit(2.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "limit", [Limit(0.01, 1e-6), Limit(0.01, 1e-6, 9e-7), Limit(0.01, 0.0), Limit(0.01, 1e-9, 5e-10)]
+)
+@pytest.mark.parametrize("parts", [(), (1e-6,), (1.2345e-7,), (1e-7, 2e-7, 3.3333e-7), (1e-3,), (1e-2,)])
+def test_the_smallest_limit_that_holds_does_and_no_smaller_one(limit, parts):
+    spent = Price.of_budget(Budget(epsilon=0.7, delta=1e-6 if limit.delta else 0))
+    for delta in parts:
+        spent = spent.plus(Price.of_outside(0.123, delta))
+    assert not limit.allows(spent)
+    found = holding(limit, spent)
+    assert found.allows(spent)
+    assert found.delta >= limit.delta
+    assert found.approximate >= limit.approximate
+    assert not Limit(found.epsilon * 0.97, found.delta, found.approximate).allows(spent)
+
+
+def test_what_no_limit_could_hold_is_said():
+    assert holding(Limit(1.0, 1e-6), Price.of_outside(0.1, 0.7)) is None
+    assert holding(Limit(1.0, 1e-6), price(1e9)) is None
+
+
+def test_few_runs_are_shown_by_plain_addition(url):
+    ledger = open_ledger(url)
+
+    def spend(name, epsilon, delta=0.0):
+        what = {"command": "other means", "method": "", "epsilon": epsilon, "delta": delta}
+        return ledger.spend(name, Price.of_outside(epsilon, delta), what=what, purpose="x")
+
+    def ask(name, epsilon, delta):
+        asked = Asked("discover", "marginals", epsilon, delta, "p")
+        ledger.reserve(
+            name, str(len(ledger.book().entries)), asked, Price.of_budget(Budget(epsilon=epsilon, delta=delta))
+        )
+
+    def told(name):
+        standing = ledger.standing(name)
+        by_book = plain_sum(entries_among(ledger.book().entries), name)
+        assert ledger.plain(standing) == by_book or standing.limit is not None
+        return shown(standing, ledger.plain(standing))
+
+    spend("a", 0.1, 1e-6)
+    assert told("a") == (0.1, 1e-6)
+    spend("a", 0.2, 2e-6)
+    assert told("a") == (pytest.approx(0.3), 3e-6)
+    for epsilon, delta in ((0.5, 1e-6), (0.3, 0), (0.5, 0)):
+        ask("b", epsilon, delta)
+    assert told("b") == (1.3, 1e-6)
+    ledger.reserve("b", "nothing", ASKED, NOTHING)
+    assert told("b") == (1.3, 1e-6)
+    for _ in range(4):
+        ask("c", 0.5, 1e-6)
+    assert told("c") == (ledger.standing("c").spent.epsilon(1e-6), 1e-6)
+    assert told("c")[0] < 1.2
+    ledger.merge("a", "b")
+    ledger.merge("b", "d")
+    assert told("d") == (1.6, 4e-6)
+    ledger.spend("d", Price.of_outside(0.1, 1e-6), what={"command": "unknown"}, purpose="x")
+    assert told("d") == (None, 1e-6)
+    ledger.declare("e", Limit(1.0, 1e-6))
+    spend("e", 0.1, 1e-6)
+    assert told("e") == (None, 1e-6)
+    assert so_far(ledger.standing("e")) == "more than can be told in zCDP rho at delta 1e-06 (other means: delta 1e-06)"
 
 
 def test_tables_that_could_all_be_tried_leave_no_mark(tmp_path):

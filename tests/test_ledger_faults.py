@@ -116,11 +116,32 @@ def test_an_index_that_hides_an_entry_is_not_believed(path):
     assert "the file is damaged" in verified(ledger).problems[0]
 
 
-def test_a_file_that_was_emptied_is_not_taken_for_a_new_one(path):
-    path.write_bytes(b"")
-    with pytest.raises(LedgerError, match="is empty, and was not before"):
-        open_ledger(path)
-    path.unlink()
+@pytest.mark.parametrize(("words", "lose"), [("is empty, and was not before", "empty"), ("is gone", "delete")])
+def test_a_ledger_that_was_lost_is_not_taken_for_a_new_one(path, words, lose):
+    ledger = open_ledger(path)
+    path.write_bytes(b"") if lose == "empty" else path.unlink()
+    tries = (
+        lambda: open_ledger(path),
+        lambda: open_ledger(path, begin=False).book(),
+        lambda: verified(open_ledger(path, begin=False)),
+        lambda: ledger.reserve("people", "new", ASKED, PRICE),
+        lambda: ledger.standing("people"),
+    )
+    for attempt in tries:
+        with pytest.raises(LedgerError, match=f"{words}.*what was spent.*ledger.db.lock"):
+            attempt()
+    assert path.exists() == (lose == "empty")
+    path.unlink(missing_ok=True)
+    line_at(path).unlink()
+    assert open_ledger(path).fresh
+
+
+def test_a_beginning_that_was_killed_is_begun_again(tmp_path):
+    path = tmp_path / "ledger.db"
+    path.touch()  # what is left of it
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        open_ledger(path, begin=False).book()
+    assert not line_at(path).exists()
     assert open_ledger(path).fresh
 
 

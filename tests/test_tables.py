@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from itertools import combinations
 
 import duckdb
@@ -262,3 +263,22 @@ def test_a_sample_of_rows_answers_as_a_table_of_those_rows():
     )
     again = np.array([3, 0, 7])
     np.testing.assert_array_equal(sample.sampled(again).counts(sets)[2], plain.sampled(again).counts(sets)[2])
+
+
+@pytest.mark.parametrize(
+    "tail", ['yes,no,"x', 'yes,no,"x\n', 'yes,no,"x""\n', 'yes,"no,x', 'yes,no,"x\nno,no,no\n', '"']
+)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_quote_that_is_never_closed_drops_no_rows(tmp_path, tail, zipped):
+    opened = gzip.open if zipped else open
+    path = tmp_path / ("t.csv.gz" if zipped else "t.csv")
+    sound = 'a,b,c\nyes,no,"it is 5"" long"\nyes,no,5" wide\n"one\ntwo",no,"x"\n'
+    for text, rows in ((sound, 3), (sound + 'no,no,"x"', 4), (sound + tail, None)):
+        with opened(path, "wt", newline="") as file:
+            file.write(text)
+        if rows is not None:
+            assert open_source(path).rows == rows
+            continue
+        with pytest.raises(TableError, match=r"file 't\.csv.*(never closed|cannot be read)") as failed:
+            open_source(path)
+        assert "yes" not in str(failed.value)

@@ -1,7 +1,7 @@
 """The command line. Heavy imports wait until a command needs them.
 
 stdout carries the result only; words and progress go to stderr. Exit codes: 0 ok, 1 failed, 2 usage or bad input,
-3 budget refused.
+3 budget refused, 141 who reads stdout went away.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
 from discreet.cli_ledger import ledger
+from discreet.cli_output import untaken
 from discreet.cli_recording import Record, engine_option, ledger_options
 from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
@@ -38,6 +39,14 @@ if TYPE_CHECKING:
 class _Group(click.Group):
     """Turns errors into one line on stderr and an exit code; no traceback ever shows, since it may hold data."""
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:  # the page of help goes nowhere
+            if (code := untaken(error)) is None:
+                raise
+        return sys.exit(code)
+
     def invoke(self, ctx: click.Context) -> Any:
         code = 1
         try:
@@ -47,6 +56,8 @@ class _Group(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, KeyboardInterrupt):
             raise
         except Exception as error:  # noqa: BLE001 - the last line of defence
+            if isinstance(error, OSError) and (lost := untaken(error)) is not None:
+                return sys.exit(lost)
             failed = (
                 f"something failed inside discreet ({type(error).__name__}); please report what you ran, without data"
             )
@@ -272,11 +283,8 @@ def synthesize(release: str, rows: int, seed: int | None, out: Path | None) -> N
     if out is not None:
         click.echo(f"Written: {write_blocks(out, blocks)}", err=True)
         return
-    try:
-        for block in blocks:
-            click.echo(block.encode(), nl=False)
-    except BrokenPipeError:  # who reads has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for block in blocks:
+        click.echo(block.encode(), nl=False)
 
 
 @contextmanager

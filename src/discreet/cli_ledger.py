@@ -14,7 +14,7 @@ from discreet.cli_recording import WHERE, greet
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
-    from discreet.ledger.records import Book
+    from discreet.ledger.records import Book, Standing
 
 
 @click.group()
@@ -25,9 +25,13 @@ def ledger() -> None:
 _ledger = click.option("--ledger", "url", help=WHERE)
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 _epsilon = click.option("--epsilon", type=float, help="Total epsilon of everything asked of the data set.")
-_delta = click.option("--delta", type=float, help="Total delta; 0 counts in pure epsilon, else zCDP.  [default: 1e-6]")
+_delta = click.option(
+    "--delta", type=float, help="Total delta; 0 counts in pure epsilon, else zCDP.  [default: as declared, else 1e-6]"
+)
 _approximate = click.option(
-    "--approximate", type=float, default=0.0, help="Part of delta put by for releases of other tools with a delta."
+    "--approximate",
+    type=float,
+    help="Part of delta put by for releases of other tools with a delta.  [default: as declared, else 0]",
 )
 _owner = click.option("--owner", help="Who answers for the data set.  [default: you]")
 _purpose = click.option("--purpose", default="", help="Why; kept in the ledger.")
@@ -47,7 +51,7 @@ def init(
     dataset: str | None,
     epsilon: float | None,
     delta: float | None,
-    approximate: float,
+    approximate: float | None,
     owner: str | None,
     purpose: str,
     as_json: bool,
@@ -58,7 +62,7 @@ def init(
 
     if (dataset is None) != (epsilon is None):
         raise SettingError("dataset, epsilon: a limit takes both")
-    if dataset is None and (delta is not None or approximate or owner is not None):
+    if dataset is None and any(given is not None for given in (delta, approximate, owner)):
         raise SettingError("dataset: a limit is declared for a data set; name it with --dataset")
     found = open_ledger(url)
     if dataset is None or epsilon is None:
@@ -85,7 +89,7 @@ def limit(
     dataset: str,
     epsilon: float,
     delta: float | None,
-    approximate: float,
+    approximate: float | None,
     owner: str | None,
     purpose: str,
     as_json: bool,
@@ -101,24 +105,30 @@ def _declare(
     dataset: str,
     epsilon: float,
     delta: float | None,
-    approximate: float,
+    approximate: float | None,
     owner: str | None,
     purpose: str,
     *,
     as_json: bool,
     fresh: bool = False,
 ) -> None:
-    from discreet.ledger.prices import SHOWN_DELTA, Limit
+    from discreet.ledger.changes import Change
     from discreet.ledger.words import check_purpose
+
+    greet(found)
+    change = Change(epsilon, delta, approximate)
+    standing = found.declare(dataset, change, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
+    _stands(found, standing, as_json=as_json)
+
+
+def _stands(found: Ledger, standing: Standing, *, as_json: bool) -> None:
     from discreet.report.ledger import standing_dict, standing_text
 
-    declared = Limit(epsilon, SHOWN_DELTA if delta is None else delta, approximate)
-    greet(found)
-    standing = found.declare(dataset, declared, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
+    plain = found.plain(standing)
     if as_json:
-        click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
+        click.echo(json.dumps({"schema": 1, **standing_dict(standing, plain)}, ensure_ascii=False))
     else:
-        click.echo(standing_text(standing))
+        click.echo(standing_text(standing, plain))
 
 
 @ledger.command()
@@ -133,17 +143,13 @@ def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: 
     from discreet.ledger.ledger import open_ledger
     from discreet.ledger.prices import Price
     from discreet.ledger.words import check_purpose
-    from discreet.report.ledger import standing_dict, standing_text
 
     price = Price.of_outside(epsilon, delta)
     what = {"command": "other means", "method": "", "epsilon": epsilon, "delta": delta}
     found = open_ledger(url)
     greet(found)
     standing = found.spend(dataset, price, what=what, purpose=check_purpose(purpose))
-    if as_json:
-        click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
-    else:
-        click.echo(standing_text(standing))
+    _stands(found, standing, as_json=as_json)
 
 
 @ledger.command()
@@ -158,21 +164,27 @@ def show(url: str | None, dataset: str | None, everything: bool, as_json: bool) 
 
     found = open_ledger(url, begin=False)
     book = found.book()
-    _known(book, dataset)
+    dataset = _known(book, dataset)
     if as_json:
         click.echo(json.dumps(ledger_dict(book, dataset), ensure_ascii=False))
     else:
         click.echo(ledger_text(found.place, book, dataset, last=None if everything else 20))
 
 
-def _known(book: Book, dataset: str | None) -> None:
+def _known(book: Book, dataset: str | None) -> str | None:
+    """Return a name in the spelling of the ledger, which must know it."""
     from discreet.errors import SettingError
+    from discreet.ledger.words import check_name
 
-    if dataset is not None and dataset not in book.standings:
+    if dataset is None:
+        return None
+    dataset = check_name(dataset, "dataset")
+    if dataset not in book.standings:
         near = get_close_matches(dataset, list(book.standings), n=1, cutoff=0.5)
         raise SettingError(
             f"dataset: the ledger knows no {dataset!r}" + (f"; did you mean {near[0]!r}?" if near else "")
         )
+    return dataset
 
 
 @ledger.command()
@@ -185,13 +197,10 @@ def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool)
     """Count a data set under another name, with all that was spent on it: the same rows had two names."""
     from discreet.ledger.ledger import open_ledger
     from discreet.ledger.words import check_purpose
-    from discreet.report.ledger import standing_dict, standing_text
 
-    standing = open_ledger(url, begin=False).merge(dataset, into, purpose=check_purpose(purpose))
-    if as_json:
-        click.echo(json.dumps({"schema": 1, **standing_dict(standing)}, ensure_ascii=False))
-    else:
-        click.echo(standing_text(standing))
+    found = open_ledger(url, begin=False)
+    standing = found.merge(dataset, into, purpose=check_purpose(purpose))
+    _stands(found, standing, as_json=as_json)
 
 
 @ledger.command()
@@ -258,7 +267,7 @@ def export(url: str | None, dataset: str | None, form: str, out: Path | None, as
         raise SettingError("json: --format csv says something else")
     found = open_ledger(url, begin=False)
     book = found.book()
-    _known(book, dataset)
+    dataset = _known(book, dataset)
     text = export_csv(book, dataset) if form == "csv" else export_json(book, dataset)
     if out is None:
         click.echo(text, nl=False)

@@ -67,7 +67,9 @@ class Record:
                 click.echo(words, err=True)
             raise
         if account is not None and account.last is not None:
-            click.echo(f"\n{standing_line(account.standing(), account.last.request)}", err=True)
+            standing = account.standing()
+            plain = account.ledger.plain(standing)
+            click.echo(f"\n{standing_line(standing, account.last.request, plain)}", err=True)
 
 
 def greet(ledger: Ledger) -> None:
@@ -83,7 +85,7 @@ def source_name(data: str) -> str:
     else:
         path, _, table = data.partition("?table=")
         name = Path(path).name + (f":{table}" if table else "")
-    return "".join(c if c.isprintable() else "?" for c in name)[:200] or "data"
+    return "".join(c if c.isprintable() else "?" for c in name.strip())[:200].strip() or "data"
 
 
 engine_option = click.option(

@@ -18,7 +18,7 @@ from discreet.mechanisms.scales import at_least
 from discreet.mechanisms.selection import selection_for
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import GRAINS, Budget
-from discreet.recording import Recorder, asked
+from discreet.recording import Recorder, asked, once_more
 from discreet.room import Room
 from discreet.search.pc import Progress
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, between_bounds
@@ -59,6 +59,7 @@ CURVES = Fraction(1, 2)
 """Share of a pair's budget that its curves cost; the rest is for the score."""
 
 
+@once_more
 def direction(
     data: object,
     *pairs: tuple[str, str],

@@ -23,7 +23,7 @@ from discreet.pcd import pcd_in
 from discreet.planning import plan
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.recipes import Marginals, Moments, look, search
-from discreet.recording import Recorder, asked
+from discreet.recording import Recorder, asked, once_more
 from discreet.release import Release
 from discreet.room import Room
 from discreet.search.pc import Progress
@@ -37,6 +37,7 @@ DELTA = 1e-6
 """The delta that is promised where none is named."""
 
 
+@once_more
 def discover(
     data: object,
     *,

@@ -11,6 +11,7 @@
     │   ├── KnowledgeError      background knowledge
     │   ├── ReleaseError        a release file
     │   ├── RequestError        a request id that was used for something else
+    │   │   └── AnsweredError   a request that was answered meanwhile
     │   └── NetworkError        a Bayesian network file
     ├── BudgetError             exit 3: the privacy budget refuses
     ├── UnansweredError         an oracle was asked what it cannot answer
@@ -63,6 +64,10 @@ class ReleaseError(InputError):
 
 class RequestError(InputError):
     """A request id was used before, for something else."""
+
+
+class AnsweredError(RequestError):
+    """A request was answered while it was being asked; asked again, its release is shown."""
 
 
 class NetworkError(InputError):

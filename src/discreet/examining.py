@@ -16,7 +16,7 @@ from discreet.examining_tables import check_tables, into_bins, run_moments, run_
 from discreet.ledger.accounts import Account
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
-from discreet.recording import Recorder, asked
+from discreet.recording import Recorder, asked, once_more
 from discreet.room import Room
 from discreet.search.pc import Progress
 from discreet.statistics.curves import between_bounds
@@ -102,6 +102,7 @@ TESTS: dict[str, Kind] = {
 NAMES = ("auto", *TESTS)
 
 
+@once_more
 def examine(
     data: object,
     x: str,
@@ -234,7 +235,7 @@ def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
     kind = TESTS[name]
     level = level_of(kind, asked, room.domain)
     if not level.controlled:
-        warnings.warn(f"the level of `{name}` is not controlled: {level.found}", DoubtWarning, stacklevel=3)
+        warnings.warn(f"the level of `{name}` is not controlled: {level.found}", DoubtWarning, stacklevel=4)
     independent, p_value = kind.run(room, asked)
     privacy = Privacy.of(budget, room.domain, private=room.private)
     columns = (asked.x, asked.y, asked.given)

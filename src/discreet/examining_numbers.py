@@ -72,7 +72,7 @@ def _warn_if_drowned(room: Room, scale: float) -> None:
             f"with {rows:,} rows and epsilon {room.budget.epsilon:g} the noise hides even strong dependences, and the "
             f"answer is hardly better than chance; about {math.ceil(rows * scale / CLEAR):,} rows would do",
             DoubtWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from numbers import Real
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from discreet.discovery import Privacy
-from discreet.errors import SettingError
+from discreet.errors import AnsweredError, SettingError
 from discreet.ledger.accounts import Account, Run
 from discreet.ledger.entries import Stamp, canonical, digest
 from discreet.ledger.records import Asked
@@ -33,8 +34,23 @@ class Handed(Protocol):
 
 
 H = TypeVar("H", bound=Handed)
+P = ParamSpec("P")
 Reserve = Callable[[Budget], None]
 Make = Callable[[Currency | None, Reserve | None], Budget]
+
+
+def once_more(run: Callable[P, H]) -> Callable[P, H]:
+    """Ask again where the same request was answered meanwhile by another process: that shows its release."""
+
+    @wraps(run)
+    def asked_again(*args: P.args, **kwargs: P.kwargs) -> H:
+        try:
+            return run(*args, **kwargs)
+        except AnsweredError:
+            pass
+        return run(*args, **kwargs)
+
+    return asked_again
 
 
 class Recorder:

@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from uuid import uuid4
 
 from discreet.errors import DoubtWarning
+from discreet.ledger.changes import Change
 from discreet.ledger.entries import Stamp
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.prices import NOTHING, SHOWN_DELTA, Limit, Price
+from discreet.ledger.prices import NOTHING, Price
 from discreet.ledger.records import Asked, Standing, Stored
 from discreet.ledger.words import check_name, check_purpose
 from discreet.privacy.accounting import Currency
@@ -47,21 +48,27 @@ class Account:
         return self.ledger.standing(self.dataset)
 
     def limit(
-        self, *, epsilon: float, delta: float = SHOWN_DELTA, approximate: float = 0.0, owner: str | None = None
+        self,
+        *,
+        epsilon: float,
+        delta: float | None = None,
+        approximate: float | None = None,
+        owner: str | None = None,
     ) -> Standing:
         """Declare or change the limit of everything that is asked of the data set; what was spent before counts.
 
         Parameters
         ----------
         epsilon, delta
-            The promise for all runs together. With a delta of 0 costs add up in pure epsilon, else in zCDP.
+            The promise for all runs together. With a delta of 0 costs add up in pure epsilon, else in zCDP. By
+            default delta stays as it was declared; the first one is 1e-6.
         approximate
-            The part of delta that is put by for releases by other means with a delta.
+            The part of delta that is put by for releases by other means with a delta. By default as declared, or 0.
         owner
             Who answers for the data set; by default who declares it.
         """
-        declared = Limit(epsilon, delta, approximate)
-        return self.ledger.declare(self.dataset, declared, owner=owner, purpose=self.purpose)
+        change = Change(epsilon, delta, approximate)
+        return self.ledger.declare(self.dataset, change, owner=owner, purpose=self.purpose)
 
     def start(self, asked: Asked) -> Run:
         """Begin a run."""
@@ -110,7 +117,7 @@ class Run(Sealed):
         if limit is None and (others := account.ledger.limited()):
             near = get_close_matches(account.dataset, others, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else f", as {others[0]!r} has"
-            warnings.warn(f"the ledger holds no limit for {account.dataset!r}{hint}", DoubtWarning, stacklevel=4)
+            warnings.warn(f"the ledger holds no limit for {account.dataset!r}{hint}", DoubtWarning, stacklevel=5)
         if limit is not None:
             self._book(Price.of_budget(budget), only_refuse=True)
         return budget
@@ -121,7 +128,7 @@ class Run(Sealed):
         self._mark = account.ledger.mark(raw)
         if account.ledger.forgetful:
             words = "a new key was made for the ledger, the old one is gone: rows seen before are not recognised"
-            warnings.warn(words, DoubtWarning, stacklevel=4)
+            warnings.warn(words, DoubtWarning, stacklevel=6)
         if found := account.ledger.alike(account.dataset, self._mark):
             names = ", ".join(repr(s.dataset) for s in found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
             warnings.warn(
@@ -129,7 +136,7 @@ class Run(Sealed):
                 "own, and what is promised to the people in the rows holds for one of them alone. If they are the "
                 "same, use one name, and count what was spent under the other with `discreet ledger merge`",
                 DoubtWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
     def _reserve(self, budget: Budget) -> None:

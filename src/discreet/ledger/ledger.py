@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from discreet.errors import BudgetError, LedgerError, RequestError, SettingError
+from discreet.errors import AnsweredError, BudgetError, LedgerError, RequestError, SettingError
+from discreet.ledger.changes import Change
 from discreet.ledger.entries import BEFORE_ALL, Entry, Kind, Stamp, digest
 from discreet.ledger.keys import Marker, key_of
 from discreet.ledger.prices import Limit, Price
-from discreet.ledger.queries import identity_in, last_in, of_request, standing_in, stored_in
+from discreet.ledger.queries import counted_in, identity_in, last_in, of_request, standing_in, stored_in
 from discreet.ledger.records import Asked, Book, Kept, Row, Standing, Stored
 from discreet.ledger.stores import Session, Store, store_for
-from discreet.ledger.words import check_name, printable, refusal, untrue
+from discreet.ledger.sums import COUNTED, Plain, plain_sum
+from discreet.ledger.words import check_name, printable, refusal, stays, untrue
 
 VARIABLE = "DISCREET_LEDGER"
 """Names the ledger where nothing else does."""
@@ -65,9 +67,9 @@ class Ledger:
         return self._identity
 
     def declare(
-        self, dataset: str, limit: Limit, *, owner: str | None = None, purpose: str = "", fresh: bool = False
+        self, dataset: str, limit: Limit | Change, *, owner: str | None = None, purpose: str = "", fresh: bool = False
     ) -> Standing:
-        """Set or change a data set's limit. What was spent before counts.
+        """Set or change a data set's limit. What was spent before counts; what a change does not name is kept.
 
         Raises
         ------
@@ -77,32 +79,42 @@ class Ledger:
             If the currency would change, or ``fresh`` is set and there is a limit.
         """
         dataset = check_name(dataset, "dataset")
-        amount = str(limit.amount)  # outside of the transaction: it takes some time
         refused = None
         with self._store.writing() as session:
             before = _open(standing_in(session, dataset))
             if fresh and before.limit is not None:
                 raise SettingError(f"{dataset!r} has a limit already; `discreet ledger limit` changes it")
+            if isinstance(limit, Change):
+                limit = limit.of(before.limit)
             if before.limit is not None and before.limit.currency is not limit.currency:
-                raise SettingError(
-                    f"delta: the limit of {dataset!r} is in {before.limit.currency.value}, and stays so; "
-                    f"delta {'above 0' if before.limit.delta else '0'} keeps it"
-                )
+                raise SettingError(stays(dataset, before.limit, before.spent))
             after = replace(before, limit=limit, owner=_owner(owner, before))
             if after == before:
                 return before
             if limit.allows(before.spent):
-                self._append(session, "limit", dataset, None, purpose, {"amount": amount, "standing": after.to_dict()})
+                facts = {"amount": str(limit.amount), "standing": after.to_dict()}
+                self._append(session, "limit", dataset, None, purpose, facts)
             else:
-                refused = untrue(dataset, limit, before.spent)
+                refused = untrue(dataset, limit, before.spent, before.limit)
         if refused is not None:
             raise BudgetError(refused)
         return after
 
     def standing(self, dataset: str) -> Standing:
         """Return where a data set stands; one that is not known has spent nothing."""
+        dataset = check_name(dataset, "dataset")
         with self._store.reading() as session:
             return standing_in(session, dataset)
+
+    def plain(self, standing: Standing) -> Plain | None:
+        """Return what a data set's runs amount to by plain addition; None if there is a limit, which counts them."""
+        if standing.limit is not None:
+            return None
+        sql = "SELECT body, hash FROM discreet_entries WHERE dataset = ? AND kind IN (?, ?)"
+        with self._store.reading() as session:
+            return plain_sum(
+                lambda name: (Entry.kept(*row) for row in session.run(sql, (name, *COUNTED))), standing.dataset
+            )
 
     def book(self) -> Book:
         """Return everything that is recorded, as of one moment."""
@@ -162,7 +174,7 @@ class Ledger:
         dataset = check_name(dataset, "dataset")
         with self._store.writing() as session:
             if self._answered(session, dataset, request, asked) is not None:
-                raise RequestError(f"request {request!r} was answered a moment ago; ask again to see it")
+                raise AnsweredError(f"request {request!r} was answered a moment ago; ask again to see it")
             before = _open(standing_in(session, dataset))
             after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
             facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
@@ -198,6 +210,11 @@ class Ledger:
             if not gone.runs:
                 raise SettingError(f"dataset: nothing was ever spent on {dataset!r}")
             before = _open(standing_in(session, into))
+            if gone.limit is not None and before.limit is None:
+                raise SettingError(
+                    f"into: {dataset!r} has a limit and {into!r} has none, which would lift it; declare one for "
+                    f"{into!r} first, with `discreet ledger limit`. Nothing was changed"
+                )
             owner = _owner(None, before)
             after = replace(before, spent=before.spent.plus(gone.spent), runs=before.runs + 1, owner=owner)
             what = {"command": "merged", "method": dataset, "epsilon": None, "delta": None}
@@ -209,6 +226,7 @@ class Ledger:
 
     def stored(self, request: str) -> Stored:
         """Return the release of a request as it was committed."""
+        request = check_name(request, "request")
         with self._store.reading() as session:
             found = stored_in(session, request)
         if found is None:
@@ -264,11 +282,12 @@ class Ledger:
             return bool(session.run("SELECT 1 FROM discreet_marks LIMIT 1"))
 
     def alike(self, dataset: str, mark: str) -> list[Standing]:
-        """Return other data sets that the same rows were seen in, those with a limit first."""
+        """Return other data sets that the same rows are counted under, those with a limit first."""
         with self._store.reading() as session:
             found = session.run("SELECT dataset FROM discreet_marks WHERE dataset <> ? AND mark = ?", (dataset, mark))
-            standings = [standing_in(session, str(name)) for (name,) in sorted(found)]
-        return sorted((s for s in standings if s.into is None), key=lambda s: s.limit is None)
+            standings = {s.dataset: s for s in (counted_in(session, str(name)) for (name,) in sorted(found))}
+            standings.pop(counted_in(session, dataset).dataset, None)
+        return sorted(standings.values(), key=lambda s: (s.limit is None, s.dataset))
 
     def _answered(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
         reserved = of_request(session, request, "reserved")

@@ -35,6 +35,15 @@ def standing_in(session: Session, dataset: str) -> Standing:
     return Standing(dataset, "", None, NOTHING, 0) if last is None else Standing.of(last)
 
 
+def counted_in(session: Session, dataset: str) -> Standing:
+    """Return where a data set stands under the name that it is counted under: its own unless it was merged."""
+    found, passed = standing_in(session, dataset), {dataset}
+    while found.into is not None and found.into not in passed:
+        passed.add(found.into)
+        found = standing_in(session, found.into)
+    return found
+
+
 def of_request(session: Session, request: str, kind: Kind) -> Entry | None:
     """Return the entry of a request, of a kind of which there is one at most."""
     found = session.run("SELECT body, hash FROM discreet_entries WHERE request = ? AND kind = ?", (request, kind))

@@ -151,13 +151,7 @@ class SQLite:
         if self._path.is_file() and self._path.stat().st_size:
             with self.reading():
                 return
-        if self._path.exists():
-            self._exists()
-            was = self.key_name.exists() or line_at(self._path).exists()
-            if was and not self._path.stat().st_size:  # looked at last: another process may be beginning it
-                raise LedgerError(
-                    f"{self.name} is empty, and was not before: restore a backup, or delete it to begin another one"
-                )
+        self._empty()
         with told(self.name, "nothing was changed"):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -238,10 +232,25 @@ class SQLite:
             raise LedgerError(f"{self.name} {DAMAGED}")
 
     def _exists(self) -> None:
+        if self._empty():
+            raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
+
+    def _empty(self) -> bool:
+        """Whether there is no ledger yet; refuse a file that is something else, and one that was deleted or emptied."""
         if self._path.exists() and not self._path.is_file():
             raise LedgerError(f"{self.name} is not a file")
-        if not self._path.exists():
-            raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
+        left = [path.name for path in (self.key_name, line_at(self._path)) if path.exists()]
+        there = self._path.exists()  # looked at last: another process may be beginning it
+        if there and self._path.stat().st_size:
+            return False
+        if left:
+            lost = "is empty, and was not before" if there else "is gone"
+            also = " and ".join(map(repr, [self._path.name, *left] if there else left))
+            raise LedgerError(
+                f"{self.name} {lost}: what was spent is not known any more. Restore it or a backup; only to begin "
+                f"another one on purpose, delete {also}"
+            )
+        return True
 
     def _tables(self, connection: sqlite3.Connection) -> set[str]:
         return {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -19,8 +19,10 @@ MOST = 20
 
 MOST_BYTES = 1 << 30
 
-RELEASED = ("privacy", "measurements", "domain", "knowledge", "rows", "method")
-"""What a release that can be searched again holds of the rows and of what is public; its graph may be another one."""
+SEARCHED = ("graph", "settings")
+"""What may be another one in a release with tables, which may be searched again."""
+
+MISSING, CHANGED = "is missing", "was changed"
 
 
 @dataclass(frozen=True)
@@ -226,24 +228,42 @@ def _check_anchor(anchor: Anchor, chain: _Chain, verdict: Verdict) -> None:
         )
     elif stamp.entry not in chain.entries or chain.entries[stamp.entry].hash != stamp.head:
         verdict.wrong(f"{name} was committed as entry {stamp.entry}, and that entry is another one now")
+    elif chain.entries[stamp.entry].kind != "committed":
+        verdict.astray.append(
+            f"{name} says that it was committed as entry {stamp.entry}, and that entry commits nothing: it was edited"
+        )
     else:
         _compare(anchor, chain.entries[stamp.entry], chain.release_of(chain.entries[stamp.entry]), verdict)
 
 
 def _compare(anchor: Anchor, entry: Entry, kept: str | None, verdict: Verdict) -> None:
     """Compare a release with what was committed: what came out of the rows must be the same."""
+    name, number = anchor.name, entry.number
     try:
         committed = json.loads(kept or "")
-        other = [k for k, v in anchor.data.items() if k != "version" and (k not in committed or committed[k] != v)]
-        searchable = bool(committed.get("measurements"))
-        released = [key for key in other if key in RELEASED or not searchable]
-    except (ValueError, AttributeError, RecursionError):
-        return  # that the kept release is damaged was told before
-    if released:
-        verdict.astray.append(
-            f"{anchor.name} is not what entry {entry.number} committed: it was edited ({released[0]})"
-        )
+        parts = [part for part in {**committed, **anchor.data} if part != "version"]
+        other = {part: words for part in parts if (words := _difference(part, committed, anchor.data))}
+        again = [part for part, words in other.items() if words == CHANGED and part in SEARCHED]
+        edited = [part for part in other if part not in again or not committed.get("measurements")]
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        verdict.astray.append(f"{name} cannot be compared: what entry {number} committed is gone or cannot be read")
         return
-    verdict.confirmed.append(f"{anchor.name} is the release of entry {entry.number}")
-    if other:
-        verdict.notes.append(f"{anchor.name} was searched again since: its graph is not the one that was committed")
+    if edited:
+        told = ", ".join(f"{part} {other[part]}" for part in edited)
+        short = all(other[part] == MISSING for part in edited)
+        how = "it was cut, or is what `--json` prints" if short else "it was edited"
+        verdict.astray.append(f"{name} is not what entry {number} committed: {how} ({told})")
+        return
+    verdict.confirmed.append(f"{name} is the release of entry {number}")
+    if again:
+        its = " and ".join(again)
+        verdict.notes.append(f"{name} was searched again since, or edited there: its {its} is not what was committed")
+
+
+def _difference(part: str, committed: Mapping[str, Any], handed: Mapping[str, Any]) -> str:
+    """Say how a part of a release is not what was committed; nothing if it is."""
+    if part not in handed:
+        return MISSING
+    if part not in committed:
+        return "was added"
+    return "" if committed[part] == handed[part] else CHANGED

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, floor, isinf, log10
+from shlex import quote
 from unicodedata import normalize
 
 from discreet.errors import SettingError
+from discreet.ledger.changes import digits_up, holding
 from discreet.ledger.prices import Limit, Price
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 
 LONGEST = 200
+NEW = "NEW"
+"""Stands for a name that is not taken yet."""
 
 
 def check_name(name: str, what: str) -> str:
@@ -35,7 +38,7 @@ def check_purpose(purpose: str) -> str:
 
 def amount(grains: int | None, currency: Currency) -> str:
     """Return an amount with its currency."""
-    return f"{'none' if grains is None else format(float(Fraction(grains, GRAINS)), '.6g')} {currency.value}"
+    return f"{'no amount of' if grains is None else format(float(Fraction(grains, GRAINS)), '.6g')} {currency.value}"
 
 
 def promise(epsilon: float, delta: float) -> str:
@@ -43,53 +46,71 @@ def promise(epsilon: float, delta: float) -> str:
     return f"epsilon {epsilon:.4g}, delta {delta:g}"
 
 
-def untrue(dataset: str, limit: Limit, spent: Price) -> str:
-    """Say why a limit cannot be declared: more is spent already."""
-    currency = limit.currency
-    if spent.amount(currency) is None:
-        return (
-            f"{dataset!r} has runs without a cost in pure epsilon, so that no limit with delta 0 could hold; declare "
-            "one with a delta. Nothing was changed"
-        )
-    if spent.delta > limit.put_by:
-        parts = float(Fraction(spent.delta, GRAINS))
-        return (
-            f"releases of {dataset!r} by other means have a delta of {parts:.3g} together: put as much of the limit's "
-            f"delta by for them with --approximate {parts:.3g}. Nothing was changed"
-        )
-    gone = spent.epsilon(limit.delta, currency)
-    needs = "" if gone is None else f"; the smallest limit that holds has epsilon {digits_up(gone):g}"
+def command(dataset: str, limit: Limit) -> str:
+    """Return what declares a limit."""
+    given = {"epsilon": limit.epsilon, "delta": limit.delta, "approximate": limit.approximate}
+    options = [f"--{name} {str(value).removesuffix('.0')}" for name, value in given.items() if value or name == "delta"]
+    return f"`discreet ledger limit --dataset {quote(dataset)} {' '.join(options)}`"
+
+
+def moved(dataset: str, limit: Limit, spent: Price) -> str:
+    """Say how to go on where a limit in pure epsilon cannot hold any more."""
+    found = holding(limit, spent)
+    if found is None:
+        return "no limit could hold"
     return (
-        f"{dataset!r} has spent {amount(spent.amount(currency), currency)} already, more than a limit of "
-        f"{amount(limit.amount, currency)} ({promise(limit.epsilon, limit.delta)}){needs}. Nothing was changed"
+        f"to go on, count it under a new name with a limit in zCDP: {command(NEW, found)} or more, then "
+        f"`discreet ledger merge --dataset {quote(dataset)} --into {NEW}`"
     )
+
+
+def stays(dataset: str, limit: Limit, spent: Price) -> str:
+    """Say that the currency of a limit never changes."""
+    kept = f"delta: the limit of {dataset!r} is in {limit.currency.value}, and stays so"
+    if spent.amount(limit.currency) is None:
+        return f"{kept}, and what was spent has no cost in it; {moved(dataset, limit, spent)}. Nothing was changed"
+    return f"{kept}; delta {'above 0' if limit.delta else '0'} keeps it. Nothing was changed"
+
+
+def untrue(dataset: str, limit: Limit, spent: Price, before: Limit | None) -> str:
+    """Say why a limit cannot be declared, since more is spent already, and which one can."""
+    currency, found = limit.currency, holding(limit, spent)
+    advice = "no limit could hold" if found is None else f"the smallest limit that holds: {command(dataset, found)}"
+    if spent.amount(currency) is None:
+        why = f"{dataset!r} has runs without a cost in pure epsilon, so that no limit with delta 0 could hold"
+        advice = advice if before is None else moved(dataset, limit, spent)
+    elif spent.delta > limit.put_by:
+        parts = digits_up(float(Fraction(spent.delta, GRAINS)))
+        why = f"releases of {dataset!r} by other means have a delta of {parts:g} together, and that must be put by"
+    else:
+        why = (
+            f"{dataset!r} has spent {amount(spent.amount(currency), currency)} already, more than a limit of "
+            f"{amount(limit.amount, currency)} ({promise(limit.epsilon, limit.delta)})"
+        )
+    return f"{why}; {advice}. Nothing was changed"
 
 
 def refusal(dataset: str, limit: Limit, spent: Price, price: Price, epsilon: float, delta: float) -> str:
     """Say why a run is refused: what was spent, what is asked, what is left."""
     currency, end = limit.currency, "Nothing was asked of the rows"
-    if spent.amount(currency) is None or price.amount(currency) is None:
-        which = "this run has" if price.amount(currency) is None else "earlier ones have"
-        advice = "; ask with delta 0" if price.amount(currency) is None else ""
-        return f"refused: the limit of {dataset!r} is in pure epsilon, and {which} no cost in it{advice}. {end}"
-    if price.delta + spent.delta > limit.put_by:
-        return (
-            f"refused: deltas of releases by other means pass what the limit of {dataset!r} puts by for them; "
-            f"`discreet ledger limit --approximate` puts more by. {end}"
-        )
+    asks = f"refused: this run asks {promise(epsilon, delta)}"
+    whole = f"the limit of {dataset!r} is {promise(limit.epsilon, limit.delta)} in all"
+    if spent.amount(currency) is None:
+        why = f"{asks}, and {whole}, in pure epsilon, and earlier ones have no cost in it"
+        return f"{why}; {moved(dataset, limit, spent)}. {end}"
+    total = spent.plus(price)
+    if total.delta > limit.put_by:
+        found = holding(limit, total)
+        parts = digits_up(float(Fraction(total.delta, GRAINS)))
+        advice = "no limit could hold" if found is None else f"{command(dataset, found)} would do"
+        return f"{asks}, and {whole} and puts less by than the delta of other means, {parts:g}; {advice}. {end}"
     largest = limit.largest(spent, pure=price.pure is not None, delta=delta)
     could = f"a run like this could have epsilon {largest:g} at most" if largest else "no further run is possible"
+    if price.amount(currency) is None:
+        could = "in pure epsilon, in which this run has no cost; ask with delta 0"
+        could += f" and epsilon {largest:g} at most" if largest else ", though no further run is possible"
     return (
-        f"refused: this run asks {promise(epsilon, delta)}, and the limit of {dataset!r} is "
-        f"{promise(limit.epsilon, limit.delta)} in all: {could}. {end}. "
+        f"{asks}, and {whole}: {could}. {end}. "
         f"({amount(spent.amount(currency), currency)} of {amount(limit.amount, currency)} is spent, this run asks "
         f"{amount(price.amount(currency), currency)}, {amount(max(limit.left(spent), 0), currency)} is left)"
     )
-
-
-def digits_up(value: float) -> float:
-    """Round up to three digits."""
-    if value <= 0 or isinf(value):
-        return value
-    step = 10.0 ** (floor(log10(value)) - 2)
-    return float(f"{ceil(value / step - 1e-9) * step:.6g}")

@@ -13,11 +13,13 @@ from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.ledger.accounts import Account
+from discreet.ledger.changes import digits_up
 from discreet.ledger.entries import Entry
-from discreet.ledger.prices import SHOWN_DELTA, Price
+from discreet.ledger.prices import Price
 from discreet.ledger.records import Book, Standing
+from discreet.ledger.sums import Plain, entries_among, plain_sum, shown
 from discreet.ledger.verifying import Verdict
-from discreet.ledger.words import amount, digits_up, printable, promise
+from discreet.ledger.words import amount, printable, promise
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.report.text import fold
@@ -41,21 +43,13 @@ def bar(share: float) -> str:
     return "█" * filled + "░" * (BAR - filled)
 
 
-def epsilon_spent(standing: Standing) -> float | None:
-    """Return the epsilon that all runs together amount to, in the limit's currency if there is a limit."""
-    limit = standing.limit
-    if limit is None:
-        return standing.spent.epsilon(SHOWN_DELTA)
-    return standing.spent.epsilon(limit.delta, limit.currency)
-
-
-def so_far(standing: Standing) -> str:
+def so_far(standing: Standing, plain: Plain | None = None) -> str:
     """Return what all runs together amount to."""
-    delta = SHOWN_DELTA if standing.limit is None else standing.limit.delta
-    found = epsilon_spent(standing)
+    (found, delta), limit = shown(standing, plain), standing.limit
     if found is None:
-        parts = float(Fraction(standing.spent.delta, GRAINS))
-        return f"more than any epsilon at delta {delta:g}" + (f" (other means: delta {parts:.3g})" if parts else "")
+        parts = digits_up(float(Fraction(standing.spent.delta, GRAINS)))
+        how = "be told" if limit is None else f"be told in {limit.currency.value}"
+        return f"more than can {how} at delta {delta:g}" + (f" (other means: delta {parts:g})" if parts else "")
     return promise(digits_up(found), delta)
 
 
@@ -69,14 +63,14 @@ def broken_off(account: Account) -> str | None:
     return None
 
 
-def standing_line(standing: Standing, request: str) -> str:
+def standing_line(standing: Standing, request: str, plain: Plain | None = None) -> str:
     """Return where a data set stands after a run, in a line or two."""
     name, limit = printable(standing.dataset), standing.limit
     runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
     if limit is None:
         return fold(
-            f"Ledger: {name!r} has no limit. {runs} so far: {so_far(standing)} in all, and nothing stops the next one; "
-            f"`discreet ledger limit --dataset {quote(name)} --epsilon E` does. Request {request}.",
+            f"Ledger: {name!r} has no limit. {runs} so far: {so_far(standing, plain)} in all, and nothing stops the "
+            f"next one; `discreet ledger limit --dataset {quote(name)} --epsilon E` does. Request {request}.",
             "",
         )
     return fold(
@@ -86,7 +80,7 @@ def standing_line(standing: Standing, request: str) -> str:
     )
 
 
-def standing_text(standing: Standing) -> str:
+def standing_text(standing: Standing, plain: Plain | None = None) -> str:
     """Return where a data set stands: a name, a bar and what is left."""
     limit, spent = standing.limit, standing.spent
     runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
@@ -94,7 +88,8 @@ def standing_text(standing: Standing) -> str:
     if standing.into is not None:
         return f"{head}\n  counted under {printable(standing.into)!r}"
     if limit is None:
-        return f"{head}\n  no limit declared: {runs}, so far {so_far(standing)} in all, and nothing stops the next one"
+        total = so_far(standing, plain)
+        return f"{head}\n  no limit declared: {runs}, so far {total} in all, and nothing stops the next one"
     share = limit.share(spent)
     put_by = f", {limit.approximate:g} of it for approximate parts" if limit.approximate else ""
     return "\n".join(
@@ -129,11 +124,12 @@ def ledger_text(place: str, book: Book, dataset: str | None, last: int | None) -
         f"{place}: {len(book.entries)} entries",
         f"head {book.head}",
     ]
-    shown = [s for s in book.standings.values() if dataset in (None, s.dataset)]
-    if not shown:
+    wanted = [s for s in book.standings.values() if dataset in (None, s.dataset)]
+    entries_of = entries_among(book.entries)
+    if not wanted:
         lines += ["", "No data set yet: `discreet ledger limit --dataset NAME --epsilon E` declares a limit."]
-    for standing in shown:
-        lines += ["", standing_text(standing)]
+    for standing in wanted:
+        lines += ["", standing_text(standing, plain_sum(entries_of, standing.dataset))]
         currency = Currency.ZCDP if standing.limit is None else standing.limit.currency
         rows = [_readable(entry, state, currency) for entry, state in _states(book.entries, standing.dataset)]
         if rows:
@@ -207,17 +203,17 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     return [line(head), "  " + "  ".join("─" * w for w in widths), *map(line, rows)]
 
 
-def standing_dict(standing: Standing) -> dict[str, Any]:
+def standing_dict(standing: Standing, plain: Plain | None = None) -> dict[str, Any]:
     """Return where a data set stands, as plain data."""
     limit, spent = standing.limit, standing.spent
-    delta = SHOWN_DELTA if limit is None else limit.delta
+    epsilon, delta = shown(standing, plain)
     found: dict[str, Any] = {
         "dataset": standing.dataset,
         "owner": standing.owner,
         "runs": standing.runs,
         "limit": None,
         "spent": _amounts(spent),
-        "spent_epsilon": epsilon_spent(standing),
+        "spent_epsilon": epsilon,
         "at_delta": delta,
     }
     if limit is not None:
@@ -245,11 +241,13 @@ def entry_dict(entry: Entry) -> dict[str, Any]:
 
 def ledger_dict(book: Book, dataset: str | None) -> dict[str, Any]:
     """Return the ledger as plain data."""
+    entries_of = entries_among(book.entries)
+    wanted = [s for s in book.standings.values() if dataset in (None, s.dataset)]
     return {
         "schema": 1,
         "ledger": book.identity,
         "head": book.head,
-        "datasets": [standing_dict(s) for s in book.standings.values() if dataset in (None, s.dataset)],
+        "datasets": [standing_dict(s, plain_sum(entries_of, s.dataset)) for s in wanted],
         "entries": [
             {**entry_dict(entry), "state": state}
             for name in book.standings

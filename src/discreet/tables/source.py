@@ -213,12 +213,25 @@ def _open_path(text: str) -> Source:
 def _open_csv(path: Path, literal: str, name: str) -> Source:
     header = read_header(path, name)
     columns = ", ".join(f"{quote_text(column)}: 'VARCHAR'" for column in header.names)
-    relation = (
-        f"read_csv({literal}, auto_detect = false, header = true, delim = {quote_text(header.delimiter)}, "
-        f"quote = '\"', escape = '\"', comment = '', skip = 0, nullstr = '', strict_mode = true, null_padding = false, "
-        f"ignore_errors = false, parallel = false, hive_partitioning = false, columns = {{{columns}}})"
+    options = (
+        f"{literal}, auto_detect = false, header = true, delim = {quote_text(header.delimiter)}, "
+        f"quote = '\"', escape = '\"', comment = '', skip = 0, nullstr = '', null_padding = false, "
+        f"ignore_errors = false, parallel = false, hive_partitioning = false, columns = {{{columns}}}"
     )
-    return Source(_connect(), relation, name)
+    source = Source(_connect(), f"read_csv({options}, strict_mode = true)", name)
+    if quietly(name, lambda: _quoted(path)):
+        counted = source.query(f"SELECT count(*) FROM read_csv({options}, strict_mode = false)")
+        if counted != [(source.rows,)]:
+            raise TableError(f"{name}: a quote is opened and never closed, and what follows it would not be read")
+    return source
+
+
+def _quoted(path: Path) -> bool:
+    """Whether there may be quotes: DuckDB drops all that follows one that is not closed, without a word, if strict."""
+    if path.suffix.lower() == ".gz":
+        return True
+    with path.open("rb") as file:
+        return any(b'"' in block for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def _literal_path(path: Path) -> str:
