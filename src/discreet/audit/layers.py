@@ -19,12 +19,12 @@ ROWS = frozenset(
     | {"discreet.pcd"}
     | {f"discreet.examining{name}" for name in ("", "_numbers", "_tables")}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
-    | {"discreet.tables.coarse"}
+    | {"discreet.tables.coarse", "discreet.tables.people"}
     | EXACT
 )
 """Modules that hold rows, or hold a room that does."""
 
-CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "encode", "frames", "header"))
+CUSTODIAN = tuple(f"discreet.tables.{name}" for name in ("source", "load", "encode", "frames", "header", "people"))
 """Modules that read what a custodian hands in."""
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
@@ -47,8 +47,8 @@ _SEEDED += ("audit", "published", "statistics.shifts", "examining_numbers", "exa
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
-ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys")
-"""Who draws from the system's entropy: noise, and the secret key of a ledger."""
+ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.tables.people")
+"""Who draws from the system's entropy: noise, the secret key of a ledger, and which rows of a person are kept."""
 
 HOLDERS = frozenset({"statistics", "mechanisms", "room", "tables", "privacy"})
 """Layers in which rows, exact values or noise pass by."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor, isinf, log10
 from unicodedata import normalize
 
 from discreet.errors import SettingError
 from discreet.ledger.prices import Limit, Price
+from discreet.ledger.records import ROW
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 
@@ -93,3 +95,17 @@ def digits_up(value: float) -> float:
         return value
     step = 10.0 ** (floor(log10(value)) - 2)
     return float(f"{ceil(value / step - 1e-9) * step:.6g}")
+
+
+def guarded(protects: Sequence[str]) -> str:
+    """Return what runs protect, in words."""
+    found = ["single rows" if what == ROW else printable(what) for what in protects]
+    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
+
+
+def mixed(dataset: str, earlier: Sequence[str], now: str) -> str:
+    """Return a warning: runs on a data set protect different things, so that their total holds for single rows only."""
+    return (
+        f"earlier runs on {dataset!r} protect {guarded(earlier)}, and this one protects {guarded([now])}: what all of "
+        "them promise together holds for single rows only. Declare the same `unit` in every domain of a data set"
+    )

@@ -17,7 +17,7 @@ from discreet.ledger.entries import Entry
 from discreet.ledger.prices import SHOWN_DELTA, Price
 from discreet.ledger.records import Book, Standing
 from discreet.ledger.verifying import Verdict
-from discreet.ledger.words import amount, digits_up, printable, promise
+from discreet.ledger.words import amount, digits_up, guarded, printable, promise
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.report.text import fold
@@ -91,6 +91,9 @@ def standing_text(standing: Standing) -> str:
     limit, spent = standing.limit, standing.spent
     runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
     head = f"{printable(standing.dataset)}   (owner: {printable(standing.owner) or 'none'})"
+    if standing.protects:
+        only = "; all together hold for single rows only" if len(standing.protects) > 1 else ""
+        head += f"\n  runs protect {guarded(standing.protects)}{only}"
     if standing.into is not None:
         return f"{head}\n  counted under {printable(standing.into)!r}"
     if limit is None:
@@ -215,6 +218,7 @@ def standing_dict(standing: Standing) -> dict[str, Any]:
         "dataset": standing.dataset,
         "owner": standing.owner,
         "runs": standing.runs,
+        "protects": list(standing.protected),
         "limit": None,
         "spent": _amounts(spent),
         "spent_epsilon": epsilon_spent(standing),

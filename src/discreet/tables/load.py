@@ -14,6 +14,7 @@ from discreet.sealed import Sealed
 from discreet.tables import Recodable
 from discreet.tables.counting import Codes, count, narrowest, recode
 from discreet.tables.memory import MemoryTable
+from discreet.tables.people import Chosen, choose, fillers, fresh_key
 from discreet.tables.source import Misfit, Source, open_source, refuse_misfits
 
 MEMORY_BYTES = 4 << 30
@@ -30,17 +31,18 @@ LEAST_CELLS = 64
 class StreamTable(Sealed):
     """Rows too many for memory: every call streams the encoded rows once, whatever the number of tables."""
 
-    def __init__(self, source: Source, domain: Domain) -> None:
+    def __init__(self, source: Source, domain: Domain, chosen: Chosen | None = None) -> None:
         self._source = source
         self._domain = domain
-        self._sql = source.encoded_sql(domain)
+        self._chosen = chosen
+        self._sql = source.encoded_sql(domain) if chosen is None else chosen.sql
         self._sizes: Mapping[str, int] = {column: domain.size(column) for column in domain}
         self._places: Mapping[str, IntArray] = {}
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return self._source.rows
+        return self._source.rows if self._chosen is None else self._domain.rows
 
     def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
         """Contingency tables over sets of columns, from one pass."""
@@ -65,13 +67,18 @@ class StreamTable(Sealed):
 
     def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> StreamTable:
         """Return the same rows with each code of the named columns replaced by its place."""
-        table = StreamTable(self._source, self._domain)
+        table = StreamTable(self._source, self._domain, self._chosen)
         table._sizes = dict(sizes)
         table._places = {
             **self._places,
             **{c: p[self._places[c]] if c in self._places else p for c, p in places.items()},
         }
         return table
+
+    def held(self) -> MemoryTable:
+        """Return the same rows in memory."""
+        batches = list(self._batches())
+        return MemoryTable({c: np.concatenate([batch[c] for batch in batches]) for c in self._domain}, self._sizes)
 
     def sampled(self, rows: IntArray) -> StreamTable:
         """Refuse: a stream has no places to go to."""
@@ -80,9 +87,20 @@ class StreamTable(Sealed):
     def _batches(self) -> Iterator[Codes]:
         for batch in self._source.batches(self._sql, BATCH):
             yield recode(batch, self._places, self._sizes)
+        made_up = 0 if self._chosen is None else self._chosen.made_up
+        for start in range(0, made_up, BATCH):
+            more = fillers(self._domain, start, min(start + BATCH, made_up))
+            yield recode(more, self._places, self._sizes)
 
 
-def load(data: object, domain: Domain, *, seen: Callable[[bytes], None] | None = None) -> Recodable:
+def load(
+    data: object,
+    domain: Domain,
+    *,
+    seen: Callable[[bytes], None] | None = None,
+    doubt: Callable[[str], None] | None = None,
+    key: str | None = None,
+) -> Recodable:
     """Open, check and encode a table.
 
     Parameters
@@ -94,6 +112,10 @@ def load(data: object, domain: Domain, *, seen: Callable[[bytes], None] | None =
     seen
         Told by what the rows are known, once the table fits: a ledger recognises them by that. Not told where so few
         tables are possible that one could try them all.
+    doubt
+        Told about rows that had to be made up, where the domain names people. For the custodian only.
+    key
+        What decides which rows of a person are used; by default fresh entropy.
 
     Raises
     ------
@@ -105,8 +127,13 @@ def load(data: object, domain: Domain, *, seen: Callable[[bytes], None] | None =
     """
     source = open_source(data, domain)
     sql = source.encoded_sql(domain)
-    source.check_rows(domain)
     width = sum(1 if narrowest(domain.size(c) + 2) == narrowest(2) else 2 for c in domain)
+    if domain.people is not None:
+        chosen = choose(source, domain, key or fresh_key(), doubt)
+        _show(source, domain, seen)
+        table = StreamTable(source, domain, chosen)
+        return table if width * domain.rows > MEMORY_BYTES else table.held()
+    source.check_rows(domain)
     if width * domain.rows > MEMORY_BYTES:
         refuse_misfits(source.misfits(domain), source.name)
         _show(source, domain, seen)
