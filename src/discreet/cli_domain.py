@@ -68,8 +68,8 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
             click.echo(f"column {name!r}: {count:,} values beyond the bounds are clipped to them", err=True)
         if left is not None and declared.people is not None:
             click.echo(
-                f"{source.rows:,} rows, of which {left:,} are left if at most {declared.people.max_rows:,} are kept of each "
-                f"{declared.unit}. Only the custodian may know that; a round number below is for `rows`",
+                f"{source.rows:,} rows, of which {left:,} are left if at most {declared.people.max_rows:,} are kept of "
+                f"each {declared.unit}. That is for the custodian only; declare a round number below as `rows`.",
                 err=True,
             )
         _tell_check(problems, extra)
@@ -78,7 +78,7 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
 
 
 def _left(source: Source, declared: Domain, problems: list[dict[str, Any]]) -> int | None:
-    """Return how many rows are left of all people, noting what is wrong with that; None if rows stand for themselves."""
+    """Return how many rows are left of all people, and note what is wrong; None if rows stand for themselves."""
     from discreet.tables.people import MADE_UP, rows_left
 
     if declared.people is None:
