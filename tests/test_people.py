@@ -221,6 +221,17 @@ def test_files_and_frames_give_the_same_choice(tmp_path, monkeypatch):
     assert len(fresh) > 1
 
 
+@pytest.mark.parametrize("names", ["c1 c0 person", "person codes c0", "nth label who", "digest rank rows", "x1 x0 id"])
+def test_names_do_not_matter(names):
+    frame, domain = sample_rows(), domain_of((2, 2), 1_900, 3)
+    first, second, who = names.split()
+    renamed = frame.rename(columns={"x0": first, "x1": second, "who": who})
+    columns = dict(zip((first, second), domain.columns.values(), strict=True))
+    table = load(renamed, dc.Domain(columns, rows=1_900, people=People(who, 3)), key=KEYS[2])
+    expected = load(frame, domain, key=KEYS[2]).counts([("x0", "x1")])[0]
+    assert table.counts([(first, second)])[0].tolist() == expected.tolist()
+
+
 def test_rows_without_an_id_are_one_person():
     frame = pd.DataFrame({"who": [None, "", *("p",) * 3, *(None,) * 95], "x0": ["0", "0", *("1",) * 3, *("0",) * 95]})
     table = load(frame, domain_of((2,), 4, 2), key=KEYS[0])

@@ -338,3 +338,15 @@ def test_the_same_request_shows_the_same_release(tmp_path):
     assert second.privacy.max_rows == 4
     with pytest.raises(dc.InputError, match="other parameters"):
         protecting("visits", ledger, replace(BINNED, people=People("who", 3)), request="one")
+
+
+def test_how_much_it_takes_is_told_for_a_person():
+    frame = numbers_frame().head(2_000)
+    alone = dc.Domain(NUMBERS.columns, rows=2_000)
+    told = []
+    for domain in (alone, replace(alone, people=People("row", 1)), replace(alone, people=People("row", 5))):
+        with pytest.raises(dc.BudgetError, match="no dependence can stand out") as refused:
+            dc.discover(frame.assign(row=range(2_000)), domain=domain, epsilon=0.01, delta=0.0, method="pcd")
+        told.append(float(str(refused.value).split("an epsilon of about ")[1].split(",")[0]))
+    assert told[0] == told[1]
+    assert told[2] == pytest.approx(5 * told[0], rel=0.1)
