@@ -236,6 +236,13 @@ def test_rows_without_an_id_are_one_person():
     frame = pd.DataFrame({"who": [None, "", *("p",) * 3, *(None,) * 95], "x0": ["0", "0", *("1",) * 3, *("0",) * 95]})
     table = load(frame, domain_of((2,), 4, 2), key=KEYS[0])
     assert table.counts([("x0",)])[0].tolist() == [2, 2]
+    numbers = pyarrow.table(
+        {"who": [float("nan"), None, *(7.0,) * 3, *(float("nan"),) * 95], "x0": frame["x0"].to_list()}
+    )
+    assert load(numbers, domain_of((2,), 4, 2)).counts([("x0",)])[0].tolist() == [2, 2]
+    texts = pyarrow.table({"who": ["", "", *("7",) * 3, *(None,) * 95], "x0": frame["x0"].to_list()})
+    tables = [load(data, domain_of((2,), 3, 2), key=KEYS[1]) for data in (numbers, texts)]
+    assert tables[0].counts([("x0",)])[0].tolist() == tables[1].counts([("x0",)])[0].tolist()
 
 
 def test_too_few_rows_are_made_up_or_refused():
