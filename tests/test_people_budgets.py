@@ -213,7 +213,7 @@ def test_statements_speak_of_people():
     found = dc.discover(numbers_frame(), domain=BINNED, epsilon=20.0)
     words = " ".join(statement_text(found).split())
     assert "for changing all rows of one patient" in words
-    assert "To each patient behind any of the 2,000 rows" in words
+    assert "To each patient: whatever anybody concludes" in words
     assert "had all rows of that patient been absent or anything else" in words
     assert "Anything beyond one patient: of each, at most 4 rows were used" in words
     assert "they count 4 squared times" in words

@@ -22,7 +22,7 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
     whom = "whoever is" if privacy.unit == UNIT else f"each {privacy.unit}"
     whom, instead = f"{whom} behind any one of the {rows:,} rows", "had that row held anything else"
     if privacy.max_rows is not None:
-        whom = f"each {privacy.unit} behind any of the {rows:,} rows"
+        whom = f"each {privacy.unit}"
         instead = f"had all rows of that {privacy.unit} been absent or anything else"
     lines = [
         f"To {whom}: whatever anybody concludes or does on seeing these files is {bound} as it would be {instead}.",

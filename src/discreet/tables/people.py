@@ -133,9 +133,7 @@ def made_up(name: str, domain: Domain, left: int, doubt: Callable[[str], None] |
     if missing > MADE_UP * domain.rows:
         raise MisfitError(f"rows: {found}{domain.rows:,}; declare a round number below, such as {round_below(left):,}")
     if doubt is not None:
-        doubt(
-            f"{found}{domain.rows:,}: {missing:,} rows are made up, at random. For the custodian only; publish neither"
-        )
+        doubt(f"{found}{domain.rows:,}: {missing:,} rows are made up. That is for the custodian only")
     return missing
 
 
