@@ -30,8 +30,9 @@ from discreet.tables.engines.opening import in_engine, open_engine
 from discreet.tables.engines.postgres import split_url
 from discreet.tables.engines.table import EngineTable
 from discreet.tables.joint import JointTable
-from discreet.tables.load import Reading, StreamTable, load, open_source
+from discreet.tables.load import Reading, load, open_source
 from discreet.tables.memory import MemoryTable
+from discreet.tables.stream import StreamTable
 from discreet.testing import SeededNoise
 from engine_data import HOSTILE, nasty, to_postgres
 
@@ -284,6 +285,66 @@ def test_rows_of_a_server_can_be_pulled_for_what_needs_them(server, base):
     domain = Domain({"x": Numeric(bounds=(-4.0, 4.0)), "y": Numeric(bounds=(-60.0, 60.0))}, rows=2_000)
     found = dc.direction(f"{base}&table=curve", ("x", "y"), domain=domain, epsilon=50.0, engine_pull=True)
     assert found.privacy.epsilon == 50.0
+
+
+# --- people with several rows ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["text", "whole", "float"])
+@pytest.mark.parametrize(("rows", "most"), [(900, 3), (1_030, 2)])
+def test_all_engines_choose_the_same_rows_of_each_person(server, base, tmp_path, rows, most, kind):
+    """With fewer rows than there are, and with some that are made up."""
+    import ibis
+
+    rng = np.random.default_rng(3)
+    who = rng.integers(0, 500, 3_000)
+    ids = {"text": [f"ß'{i}" for i in who], "whole": who.tolist(), "float": who.astype(float).tolist()}[kind]
+    some = rng.random(3_000) < 0.01
+    table = pa.table(
+        {
+            "person id": pa.array(ids, mask=some),
+            "x": [f"v{v}" for v in rng.integers(0, 3, 3_000)],
+            "y": rng.normal(size=3_000),
+        }
+    )
+    columns = {"x": Categorical(categories=("v0", "v1", "v2")), "y": Numeric(bounds=(-2.0, 2.0), bins=4)}
+    domain = Domain(columns, rows=rows, people=dc.People("person id", most))
+    to_postgres(server.get_uri(), "visits", table)
+    pq.write_table(table, tmp_path / "visits.parquet")
+    told = []
+    reading = Reading(key="0123456789abcdef" * 4, doubt=told.append)
+    plain = load(table, domain, reading=reading).counts([("x", "y")])[0]
+    assert plain.sum() == rows
+    there = ibis.duckdb.connect().read_parquet(tmp_path / "visits.parquet")
+    for data in (there, f"{base}&table=visits"):
+        found = load(data, domain, reading=reading)
+        assert found.counts([("x", "y")])[0].tolist() == plain.tolist()
+        assert found.sums([("x",), ("x", "y")]) == load(table, domain, reading=reading).sums([("x",), ("x", "y")])
+        pulled = load(data, domain, reading=replace(reading, pull=True))
+        assert pulled.counts([("x", "y")])[0].tolist() == plain.tolist()
+        other = load(data, domain, reading=replace(reading, key="f" * 64)).counts([("x", "y")])[0]
+        assert other.tolist() != plain.tolist()
+    assert len({words.partition(" has ")[2] for words in told}) == (rows > 1_000)
+
+
+def test_people_on_a_server_are_promised_what_people_in_files_are(server, base, tmp_path):
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 2, 4_000)
+    y = np.where(rng.random(4_000) < 0.9, x, 1 - x)
+    table = pa.table({"who": rng.integers(0, 2_000, 4_000), "x": x.astype(str), "y": y.astype(str)})
+    to_postgres(server.get_uri(), "visits", table)
+    column = Categorical(categories=("0", "1"))
+    domain = Domain({"x": column, "y": column}, rows=3_000, unit="patient", people=dc.People("who", 2))
+    found = dc.discover(f"{base}&table=visits", domain=domain, epsilon=5.0)
+    assert found.privacy.to_dict()["neighbors"] == "change-one-person"
+    assert found.graph.skeleton
+    (tmp_path / "domain.yaml").write_text(domain.to_yaml())
+    checked = CliRunner().invoke(
+        main, ["domain", "check", f"{base}&table=visits", "--domain", str(tmp_path / "domain.yaml"), "--json"]
+    )
+    assert 3_000 <= json.loads(checked.stdout)["left"] <= 4_000
+    with pytest.raises(MisfitError, match="has no column 'nobody'"):
+        load(f"{base}&table=visits", replace(domain, people=dc.People("nobody", 2)))
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------

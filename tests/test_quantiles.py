@@ -27,8 +27,9 @@ from discreet.statistics.counts import Counts
 from discreet.statistics.quantiles import Quantiles, waiting_for
 from discreet.tables import load as load_module
 from discreet.tables.coarse import coarsened
-from discreet.tables.load import StreamTable, load
+from discreet.tables.load import load
 from discreet.tables.memory import MemoryTable
+from discreet.tables.stream import StreamTable
 from discreet.testing import SeededNoise
 
 AGE = Numeric(bounds=(0, 110), bins=8, at="quantiles", missing="unknown")
@@ -142,7 +143,7 @@ def test_coarse_codes_are_those_of_the_settled_domain(streamed, monkeypatch, tmp
     wanted = load(data, settled).counts([("age", "sex"), ("age",)])
     if streamed:
         monkeypatch.setattr(load_module, "MEMORY_BYTES", 0)
-        monkeypatch.setattr(load_module, "BATCH", 700)
+        monkeypatch.setattr("discreet.tables.stream.BATCH", 700)
     table = load(data, fine)
     assert isinstance(table, StreamTable if streamed else MemoryTable)
     coarse = coarsened(table, fine, settled)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.directing import direction
     from discreet.discovering import discover, discover_in
     from discreet.discovery import Discovery
-    from discreet.domain import Categorical, Domain, Numeric
+    from discreet.domain import Categorical, Domain, Numeric, People
     from discreet.errors import BudgetError, DiscreetError, InputError
     from discreet.examining import test_independence
     from discreet.graph import Graph, cpdag_f1, skeleton_f1
@@ -43,6 +43,7 @@ _HOMES = {
     "Marginals": "recipes",
     "Network": "networks",
     "Numeric": "domain",
+    "People": "domain",
     "Room": "room",
     "cpdag": "search.orient",
     "cpdag_f1": "graph",
@@ -72,6 +73,7 @@ __all__ = [
     "Marginals",
     "Network",
     "Numeric",
+    "People",
     "Room",
     "__version__",
     "cpdag",

@@ -138,7 +138,7 @@ def ask_in(
     check_room(room, knowledge)
     budget, share = room.budget, share_left(room, recipe)
     pairs = sum(knowledge.may_touch(a, b) for a, b in combinations(sorted(room.domain), 2))
-    each = round_of(recipe, budget.currency, budget.left * share / max(pairs, 1), room.domain.rows)
+    each = round_of(recipe, budget.currency, budget.left * share / max(pairs, 1), room.domain.rows, budget.group)
     room.check_gate(each.sieve)
     refuse_too_small(room, each.price(budget.currency), share)
     warn_if_drowned(room, each.sieve.deviation)
@@ -148,11 +148,11 @@ def ask_in(
     return opened.discovery(graph, {"tests": oracle.asked, "rounds": oracle.rounds, "stopped": oracle.exhausted})
 
 
-def round_of(recipe: SvtPC, currency: Currency, amount: Fraction, rows: int) -> Round:
-    """Return what a round costs: a share of the budget, or what the recipe says."""
+def round_of(recipe: SvtPC, currency: Currency, amount: Fraction, rows: int, group: int = 1) -> Round:
+    """Return what a round costs: a share of the budget, or what the recipe says, for so many rows at once."""
     examined = isinstance(recipe, PrivPC)
     if recipe.round_epsilon is not None:
-        whole = Fraction(recipe.round_epsilon)
+        whole = Fraction(recipe.round_epsilon) / group
         sieve, examine = (whole / 2, whole / 2) if examined else (whole, None)
     else:
         sieve, examine = split_round(currency, amount, examined=examined)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.domain import Domain
+    from discreet.tables.engines.source import EngineSource
+    from discreet.tables.source import Source
 
 
 @click.group()
@@ -43,7 +48,8 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
     declared = Domain.from_yaml(Path(domain_file))
     source = open_source(data, declared)
     problems: list[dict[str, Any]] = [{"column": c, "problem": "absent"} for c in declared if c not in source.kinds]
-    if source.rows != declared.rows:
+    left = _left(source, declared, problems)
+    if left is None and source.rows != declared.rows:
         problems.append({"column": None, "problem": "rows", "declared": declared.rows, "found": source.rows})
     present = {c: declared[c] for c in declared if c in source.kinds}
     for misfit in source.misfits(Domain(present, rows=declared.rows)) if present else []:
@@ -52,23 +58,47 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
             for kind, number in (("missing", misfit.missing), ("foreign", misfit.foreign))
             if number
         ]
-    extra = [name for name in source.kinds if name not in declared.columns]
+    known = {*declared.columns, *(() if declared.people is None else (declared.people.id,))}
+    extra = [name for name in source.kinds if name not in known]
     clipped = source.clipped(Domain(present, rows=declared.rows)) if present else {}
     if as_json:
         found = {"schema": 1, "fits": not problems, "problems": problems, "ignored": extra, "clipped": clipped}
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(found | ({} if left is None else {"left": left})))
     else:
         for name, count in clipped.items():
             click.echo(f"column {name!r}: {count:,} values beyond the bounds are clipped to them", err=True)
+        if left is not None and declared.people is not None:
+            click.echo(
+                f"{source.rows:,} rows, of which {left:,} are left if at most {declared.people.max_rows:,} are kept of "
+                f"each {declared.unit}. That is for the custodian only; declare a round number below as `rows`.",
+                err=True,
+            )
         _tell_check(problems, extra)
     if problems:
         sys.exit(InputError.exit_code)
+
+
+def _left(source: Source | EngineSource, declared: Domain, problems: list[dict[str, Any]]) -> int | None:
+    """Return how many rows are left of all people, and note what is wrong; None if rows stand for themselves."""
+    from discreet.tables.made_up import MADE_UP
+    from discreet.tables.people import rows_left
+
+    if declared.people is None:
+        return None
+    if declared.people.id not in source.kinds:
+        problems.append({"column": declared.people.id, "problem": "absent"})
+        return 0
+    left = rows_left(source, declared)
+    if declared.rows - left > MADE_UP * declared.rows:
+        problems.append({"column": None, "problem": "left", "declared": declared.rows, "found": left})
+    return left
 
 
 def _tell_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
     words = {
         "absent": "column {column!r}: declared, but not in the data",
         "rows": "rows: the domain declares {declared}, the data have {found}",
+        "left": "rows: the domain declares {declared}, and {found} are left",
         "missing": "column {column!r}: {values} missing values without a place (declare `missing:`)",
         "foreign": "column {column!r}: {values} values outside the declaration without a place (declare `other:`)",
     }

@@ -161,7 +161,8 @@ def _more(promise: Promise) -> list[str]:
     what, same = ("mu", " at the same delta") if promise.delta else ("epsilon", "")
     family = (
         f"The same for several rows at once. If one person or one family stands behind several rows, {what} "
-        f"counts once for each: {told}{same}."
+        f"counts once for each: {told}{same}. Where the domain tells people apart (`unit: {{id: ..., max_rows: ...}}`) "
+        "the promise is made to all rows of a person: read `your rows` for `your row` above."
     )
     again = (
         "The same for further releases. Each one from the same rows adds to the cost; the promise is kept only if "

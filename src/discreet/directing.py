@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
 
@@ -99,7 +100,8 @@ def direction(
 
     Guarantee
     ---------
-    The returned object is epsilon-differentially private with respect to replacing any one row.
+    The returned object is epsilon-differentially private with respect to replacing any one row; or, if the domain names
+    people, any one person with all their rows.
 
     Raises
     ------
@@ -114,15 +116,16 @@ def direction(
     scaled = check_pairs(pairs, domain, score, sure)
     check_guarantee(epsilon, 0.0, domain.rows)
     public = {"domain": declared, "pairs": [list(pair) for pair in pairs], "sure": float(sure)}
-    record = Recorder(account, lambda: asked("direction", score, epsilon, 0.0, public))
+    record = Recorder(account, lambda: asked("direction", score, epsilon, 0.0, public, domain.protects))
     if (stored := record.stored(Directions, progress)) is not None:
         return stored
     names = dict.fromkeys(name for pair in scaled for name in (pair.x, pair.y))
-    narrow = Domain({name: domain[name] for name in names}, rows=domain.rows, unit=domain.unit)
+    narrow = replace(domain, columns={name: domain[name] for name in names})
     if progress is not None:
         progress("reading and encoding the table")
-    budget = record.budget(lambda _, reserve: Budget(epsilon=epsilon, delta=0.0, reserve=reserve))
-    reading = Reading(pull=engine_pull, progress=progress)
+    group = domain.group
+    budget = record.budget(lambda _, reserve: Budget(epsilon=epsilon, delta=0.0, group=group, reserve=reserve))
+    reading = Reading(pull=engine_pull, progress=progress, doubt=record.doubt)
     room = Room(load(data, narrow, seen=record.seen, rows="direction", reading=reading), narrow, budget)
     return record.finished(direction_in(room, *pairs, score=score, sure=sure, progress=progress))
 
@@ -157,7 +160,7 @@ def direction_in(
         raise BudgetError("the budget is already spent; nothing was asked")
     each = Fraction(2 * math.floor(budget.left * GRAINS / (2 * len(asked))), GRAINS)  # halves lie on the budget's grid
     bins = bins_for(domain.rows, float(each))
-    blurred = _blurred(domain.rows, float(each), bins)
+    blurred = _blurred(domain.rows, float(each), bins, budget.group)
     found = []
     for pair in asked:
         if progress is not None:
@@ -197,13 +200,13 @@ def _judged(
     return steps * unit, mechanism.scale * unit
 
 
-def _blurred(rows: int, epsilon: float, bins: int) -> bool:
-    """Warn if the curves would be mostly noise, and say so. Nothing is spent."""
+def _blurred(rows: int, epsilon: float, bins: int, group: int) -> bool:
+    """Warn if the curves would be mostly noise, and say so; epsilon is for one row. Nothing is spent."""
     share = 8 * math.sqrt(2) / (epsilon * float(CURVES)) / (rows / bins)
     if share > BLURRED:
         needed = math.ceil(rows * share / BLURRED)
         warnings.warn(
-            f"with {rows:,} rows and epsilon {epsilon:g} a pair, the curves are mostly noise; "
+            f"with {rows:,} rows and epsilon {epsilon * group:g} a pair, the curves are mostly noise; "
             f"about {needed:,} rows would do",
             DoubtWarning,
             stacklevel=3,

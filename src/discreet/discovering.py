@@ -75,7 +75,8 @@ def discover(
 
     Guarantee
     ---------
-    The returned object is (epsilon, delta)-differentially private with respect to replacing any one row.
+    The returned object is (epsilon, delta)-differentially private with respect to replacing any one row; or, if the
+    domain names people, any one person with all their rows.
 
     Warns
     -----
@@ -95,17 +96,18 @@ def discover(
     check_guarantee(epsilon, delta, domain.rows)
     knowledge.check(domain)
     public = {"domain": domain.to_dict(), "knowledge": knowledge.to_dict(), "settings": vars(recipe)}
-    record = Recorder(account, lambda: asked("discover", recipe.name, epsilon, delta, public))
+    record = Recorder(account, lambda: asked("discover", recipe.name, epsilon, delta, public, domain.protects))
     if (stored := record.stored(Discovery, progress)) is not None:
         return stored
-    budget = record.budget(lambda currency, reserve: budget_for(recipe, epsilon, delta, currency, reserve))
+    group = domain.group
+    budget = record.budget(lambda currency, reserve: budget_for(recipe, epsilon, delta, currency, reserve, group=group))
     if isinstance(recipe, Moments):
         bins = recipe.bins or bins_for(domain, budget.currency, budget.limit, recipe.rounds, knowledge)
         domain = in_bins(domain, bins)
     if isinstance(recipe, Marginals):
         plan(domain.widest(), knowledge, budget.currency)
     _tell(progress, f"reading and encoding the table, for the method {recipe.name}")
-    reading = Reading(pull=engine_pull, progress=progress)
+    reading = Reading(pull=engine_pull, progress=progress, doubt=record.doubt)
     table = load(data, domain, seen=record.seen, rows=looks_at_rows(recipe), reading=reading)
     room = Room(table, domain, budget)
     return record.finished(discover_in(room, recipe, knowledge=knowledge, progress=progress))

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SCHEMA = 1
 MAX_RELEASE_BYTES = 64 * MAX_BYTES
 
+ONE_ROW, ONE_PERSON = "replace-one-row", "change-one-person"
+"""What neighbouring tables differ in."""
+
 
 @dataclass(frozen=True)
 class Spending:
@@ -37,7 +40,11 @@ class Spending:
 
 @dataclass(frozen=True)
 class Privacy:
-    """The promise, and what it was spent on."""
+    """The promise, and what it was spent on.
+
+    With ``max_rows`` it is made to a person: to all their rows together, of which so many are used at most. What was
+    spent is counted for one row.
+    """
 
     epsilon: float
     delta: float
@@ -45,20 +52,23 @@ class Privacy:
     private: bool
     spent: tuple[Spending, ...]
     ledger: Stamp | None = None
+    max_rows: int | None = None
 
     @classmethod
     def of(cls, budget: Budget, domain: Domain, *, private: bool) -> Privacy:
         """Return the statement of a budget."""
         spent = tuple(Spending(e.statistic, e.mechanism, e.currency.value, float(e.amount)) for e in budget.entries)
-        return cls(budget.epsilon, budget.delta, domain.unit, private, spent)
+        most = None if domain.people is None else domain.people.max_rows
+        return cls(budget.epsilon, budget.delta, domain.unit, private, spent, max_rows=most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "epsilon": self.epsilon,
             "delta": self.delta,
-            "neighbors": "replace-one-row",
+            "neighbors": ONE_ROW if self.max_rows is None else ONE_PERSON,
             "unit": self.unit,
+            **({} if self.max_rows is None else {"max_rows": self.max_rows}),
             "private": self.private,
             "spent": [vars(spending) for spending in self.spent],
             "ledger": None if self.ledger is None else vars(self.ledger),
@@ -74,8 +84,12 @@ class Privacy:
         epsilon, delta, private = float(data["epsilon"]), float(data["delta"]), data["private"]
         if not epsilon > 0 or not 0 <= delta < 1 or any(s.amount < 0 for s in spent) or not isinstance(private, bool):
             raise ReleaseError("the privacy statement makes no sense")
+        neighbors, most = data.get("neighbors", ONE_ROW), data.get("max_rows")
+        sound = most is None if neighbors == ONE_ROW else type(most) is int and most >= 1
+        if neighbors not in (ONE_ROW, ONE_PERSON) or not sound:
+            raise ReleaseError("the privacy statement does not say who is protected")
         ledger = None if data.get("ledger") is None else Stamp.from_dict(data["ledger"])
-        return cls(epsilon, delta, str(data["unit"]), private, spent, ledger)
+        return cls(epsilon, delta, str(data["unit"]), private, spent, ledger, most)
 
 
 def _plain(value: Any) -> Any:

@@ -11,13 +11,42 @@ from discreet.columns import GRID, STEPS, Categorical, Column, Numeric, column_f
 from discreet.declaration import Node, as_int, as_mapping, as_text, dump_yaml, load_yaml, refuse_unknown
 from discreet.errors import DomainError, SettingError
 
-__all__ = ["GRID", "MAX_ROWS", "STEPS", "UNIT", "Categorical", "Column", "Domain", "Numeric"]
+__all__ = ["GRID", "MAX_ROWS", "PERSON", "STEPS", "UNIT", "Categorical", "Column", "Domain", "Numeric", "People"]
 
 MAX_ROWS = 1 << 48
 """Largest number of rows: counts and their noise must fit in 64 bits."""
 
 UNIT = "row"
 """What is protected when the domain does not say what one row stands for."""
+
+PERSON = "person"
+"""What is protected when rows have ids and the domain does not say whose."""
+
+MOST_ROWS = 1_000_000
+"""Largest number of rows that a person may have."""
+
+
+@dataclass(frozen=True)
+class People:
+    """Whose rows they are: the promise is made to all rows of a person together (``tables/people.md``).
+
+    Parameters
+    ----------
+    id
+        The column that tells people apart. It is no declared column; rows without an id are one person's.
+    max_rows
+        So many rows of a person are used at most. Noise is so many times as large.
+    """
+
+    id: str
+    max_rows: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
+            raise DomainError("unit: `id` names the column that tells people apart")
+        whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
+        if not whole or not 1 <= self.max_rows <= MOST_ROWS:
+            raise DomainError(f"unit: `max_rows` is a whole number from 1 to {MOST_ROWS:,}")
 
 
 @dataclass(frozen=True)
@@ -29,14 +58,18 @@ class Domain:
     columns
         Declared columns by name; the order is that of the table for nameless arrays.
     rows
-        The public number of rows; the table must have exactly as many.
+        The public number of rows; the table must have exactly as many. With ``people``, how many rows are used.
     unit
-        What one row stands for ("patient", "visit"): the promise is made to it.
+        What one row stands for ("patient", "visit"): the promise is made to it. With ``people``, what a person is.
+    people
+        How people with several rows are told apart, and how many rows of each are used; by default every row stands
+        for itself.
     """
 
     columns: Mapping[str, Column]
     rows: int
     unit: str = UNIT
+    people: People | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", dict(self.columns))
@@ -50,6 +83,24 @@ class Domain:
             raise DomainError("rows: the public number of rows, a whole number from 1")
         if not self.unit.strip() or not self.unit.isprintable():
             raise DomainError("unit: say in a word what one row stands for")
+        if self.people is not None:
+            self._check_people(self.people)
+
+    def _check_people(self, people: People) -> None:
+        if self.unit == UNIT:
+            object.__setattr__(self, "unit", PERSON)
+        if people.id.lower() in {name.lower() for name in self.columns}:
+            raise DomainError(f"unit: the id {people.id!r} is also a declared column; an id tells people apart only")
+
+    @property
+    def group(self) -> int:
+        """How many rows may change at once: those of one person."""
+        return 1 if self.people is None else self.people.max_rows
+
+    @property
+    def protects(self) -> str:
+        """What the promise is made to, as a ledger notes it."""
+        return UNIT if self.people is None else f"all rows of one {self.people.id}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -140,14 +191,30 @@ class Domain:
                 columns[name] = column_from(as_mapping(spec, DomainError, "its declaration"))
             except DomainError as error:
                 raise DomainError(f"column {name!r}: {error}") from None
-        unit = as_text(top.get("unit", UNIT), DomainError, "unit")
-        return cls(columns, rows=as_int(top["rows"], DomainError, "rows"), unit=unit)
+        unit, people = _unit(top.get("unit", UNIT))
+        return cls(columns, rows=as_int(top["rows"], DomainError, "rows"), unit=unit, people=people)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, ready for YAML or JSON; ``from_dict`` reads them back."""
         columns = {name: column_to(column) for name, column in self.columns.items()}
-        return {"rows": self.rows, "unit": self.unit, "columns": columns}
+        people = self.people
+        unit = self.unit if people is None else {"name": self.unit, "id": people.id, "max_rows": people.max_rows}
+        return {"rows": self.rows, "unit": unit, "columns": columns}
 
     def to_yaml(self) -> str:
         """Return the domain as YAML text; labels that YAML would misread are quoted."""
         return dump_yaml(self.to_dict())
+
+
+def _unit(node: Node) -> tuple[str, People | None]:
+    """Read what is protected: a word for what one row stands for, or whose rows they are."""
+    if not isinstance(node, Mapping):
+        return as_text(node, DomainError, "unit"), None
+    given = as_mapping(node, DomainError, "unit")
+    refuse_unknown(given, ("name", "id", "max_rows"), DomainError, "unit")
+    if "id" not in given or "max_rows" not in given:
+        raise DomainError("unit: `id` (the column that tells people apart) and `max_rows` (rows kept of each)")
+    people = People(
+        as_text(given["id"], DomainError, "unit: id"), as_int(given["max_rows"], DomainError, "unit: max_rows")
+    )
+    return as_text(given.get("name", PERSON), DomainError, "unit: name"), people

@@ -48,7 +48,7 @@ def _too_noisy(
     sensitivity = statistic.sensitivity(domain)
 
     def noise(budget: float) -> Additive:
-        return additive_for(currency, limit_of(currency, budget, delta) / rounds, sensitivity)
+        return additive_for(currency, limit_of(currency, budget, delta, domain.group) / rounds, sensitivity)
 
     variance = noise(epsilon).variance
     seen = weakest_seen(domain.rows, variance)

@@ -50,7 +50,7 @@ def drop_in(
     visits = columns * (min(recipe.max_order, columns - 2) + 1)
     each = room.budget.left * share_left(room, recipe) / (len(pairs) + visits) - Fraction(1, GRAINS)
     if recipe.round_epsilon is not None:
-        mechanism = Selection(at_least(2 * MOVED / Fraction(recipe.round_epsilon)), 1)
+        mechanism = Selection(at_least(2 * MOVED * room.budget.group / Fraction(recipe.round_epsilon)), 1)
     else:
         mechanism = selection_for(room.budget.currency, each, moved_by_steps(), 1)
     refuse_too_small(room, _price(mechanism, room), share_left(room, recipe))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.answers import Answer, Inquiry, Level
 from discreet.discovering import DELTA
@@ -146,7 +146,8 @@ def examine(
 
     Guarantee
     ---------
-    The returned object is (epsilon, delta)-differentially private with respect to replacing any one row.
+    The returned object is (epsilon, delta)-differentially private with respect to replacing any one row; or, if the
+    domain names people, any one person with all their rows.
 
     Warns
     -----
@@ -169,16 +170,18 @@ def examine(
     check_guarantee(epsilon, delta, domain.rows)
     delta = 0.0 if TESTS[name].pure else delta
     public = {"domain": domain.to_dict(), "columns": [x, y], "given": list(inquiry.given), "alpha": float(alpha)}
-    record = Recorder(account, lambda: asked("test", name, epsilon, delta, public))
+    record = Recorder(account, lambda: asked("test", name, epsilon, delta, public, domain.protects))
     if (stored := record.stored(Answer, progress)) is not None:
         return stored
     budget = record.budget(
-        lambda currency, reserve: Budget(epsilon=epsilon, delta=delta, currency=currency, reserve=reserve)
+        lambda currency, reserve: Budget(
+            epsilon=epsilon, delta=delta, currency=currency, group=domain.group, reserve=reserve
+        )
     )
     narrow = check_inquiry(name, inquiry, domain, budget)
     if progress is not None:
         progress("reading and encoding the table")
-    reading = Reading(pull=engine_pull, progress=progress)
+    reading = Reading(pull=engine_pull, progress=progress, doubt=record.doubt)
     rows = f"the test `{name}`" if TESTS[name].rows else None
     room = Room(load(data, narrow, seen=record.seen, rows=rows, reading=reading), narrow, budget)
     if progress is not None:
@@ -211,7 +214,7 @@ def check_inquiry(name: str, asked: Inquiry, domain: Domain, budget: Budget) -> 
     """Return the domain of the columns that are asked about, after refusing what the test cannot answer."""
     kind = TESTS[name]
     plain = between_bounds(domain) if kind.numbers else domain
-    narrow = Domain({c: plain[c] for c in asked.columns}, rows=domain.rows, unit=domain.unit)
+    narrow = replace(domain, columns={c: plain[c] for c in asked.columns})
     if narrow.rows < LEAST_ROWS:
         raise SettingError(f"rows: a test takes at least {LEAST_ROWS}")
     narrow = kind.prepare(asked, narrow, budget)

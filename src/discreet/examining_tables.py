@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -104,7 +105,7 @@ def _run(room: Room, asked: Inquiry, oracle_of: Callable[[Components, Domain], R
 
 def _tables(asked: Inquiry, domain: Domain, currency: Currency) -> Counts | Interactions | None:
     """Return all pairs of columns and, where two are given, each of the others together with both."""
-    narrow = Domain({name: domain[name] for name in asked.columns}, rows=domain.rows, unit=domain.unit)
+    narrow = replace(domain, columns={name: domain[name] for name in asked.columns})
     if min(narrow.shape((asked.x, asked.y))) < 2:
         return None
     pairs = plan(narrow, NOTHING_KNOWN, currency)

@@ -61,7 +61,8 @@ class InRounds(Asking):
     Parameters
     ----------
     round_epsilon
-        What a round may cost, as a pure epsilon. By default the budget covers as many rounds as there are pairs.
+        What a round may cost, as a pure epsilon, to whom the promise is made. By default the budget covers as many
+        rounds as there are pairs.
     """
 
     round_epsilon: float | None = None
@@ -262,8 +263,10 @@ def budget_for(
     delta: float,
     currency: Currency | None = None,
     reserve: Callable[[Budget], None] | None = None,
+    *,
+    group: int = 1,
 ) -> Budget:
     """Return a budget in the currency in which a method's costs add up best, or in one that is named."""
     if currency is None and isinstance(recipe, Asking) and delta:
         currency = Currency.ZCDP
-    return Budget(epsilon=epsilon, delta=delta, currency=currency, reserve=reserve)
+    return Budget(epsilon=epsilon, delta=delta, currency=currency, group=group, reserve=reserve)

@@ -19,8 +19,9 @@ from discreet.search.orient import equivalents
 from discreet.search.pc import Progress
 from discreet.search.pc import pc as search
 from discreet.tables import Recodable
-from discreet.tables.load import StreamTable, load
+from discreet.tables.load import load
 from discreet.tables.memory import MemoryTable
+from discreet.tables.stream import StreamTable
 
 
 def pc(

@@ -114,13 +114,14 @@ def refuse_too_small(room: Room, price: Fraction, share: Fraction) -> None:
         return
     wanted = price / share + (budget.limit - budget.left)
     low, high = budget.epsilon, 2 * budget.epsilon
-    while limit_of(budget.currency, high, budget.delta) < wanted:
+    while limit_of(budget.currency, high, budget.delta, budget.group) < wanted:
         low, high = high, 2 * high
         if high > MAX_EPSILON:
             raise BudgetError("round-epsilon: one round would cost more than any budget; nothing was asked")
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if limit_of(budget.currency, middle, budget.delta) >= wanted else (middle, high)
+        enough = limit_of(budget.currency, middle, budget.delta, budget.group) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
     raise BudgetError(
         f"the budget does not cover one round; nothing was asked. With this round it takes an epsilon of {high:.4g} "
         f"(delta {budget.delta:g}), or a smaller --round-epsilon"

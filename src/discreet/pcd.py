@@ -130,7 +130,7 @@ def _varied(room: Room, statistic: MeanLengths, mechanism: Additive) -> list[flo
 
 def _bar(domain: Domain, statistic: PairwiseHSIC, budget: Budget, epsilon: float, alpha: float) -> float:
     """Return the dependence that stands out of the noise alone, at a budget. From public facts."""
-    amount = limit_of(budget.currency, epsilon, budget.delta) * (1 - SINGLES)
+    amount = limit_of(budget.currency, epsilon, budget.delta, budget.group) * (1 - SINGLES)
     mechanism = additive_for(budget.currency, amount, statistic.sensitivity(domain))
     return _stands_out(_noise(mechanism, statistic.unit(domain.rows)), alpha)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -9,7 +10,8 @@ from numbers import Real
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from discreet.discovery import Privacy
-from discreet.errors import AnsweredError, SettingError
+from discreet.domain import UNIT
+from discreet.errors import AnsweredError, DoubtWarning, SettingError
 from discreet.ledger.accounts import Account, Run
 from discreet.ledger.entries import Stamp, canonical, digest
 from discreet.ledger.records import Asked
@@ -83,6 +85,11 @@ class Recorder:
         """What wants to know which rows these are."""
         return None if self._run is None else self._run.seen
 
+    @staticmethod
+    def doubt(words: str) -> None:
+        """Warn the custodian of what was met in the rows. Never part of a release."""
+        warnings.warn(words, DoubtWarning, stacklevel=4)
+
     def finished(self, found: H) -> H:
         """Commit a release, and return it with its place in the ledger."""
         if self._run is None or self._budget is None:
@@ -95,9 +102,11 @@ def stamped(found: H, stamp: Stamp) -> H:
     return replace(found, privacy=replace(found.privacy, ledger=stamp))  # type: ignore[type-var]
 
 
-def asked(command: str, method: str, epsilon: float, delta: float, parameters: Mapping[str, Any]) -> Asked:
+def asked(
+    command: str, method: str, epsilon: float, delta: float, parameters: Mapping[str, Any], protects: str = UNIT
+) -> Asked:
     """Return what a run asks for, with a hash of all that decides it."""
-    return Asked(command, method, float(epsilon), float(delta), digest(canonical(_plain(parameters))))
+    return Asked(command, method, float(epsilon), float(delta), digest(canonical(_plain(parameters))), protects)
 
 
 def _plain(value: Any) -> Any:

@@ -99,6 +99,11 @@ class Room(Sealed):
     def __init__(self, table: Recodable, domain: Domain, budget: Budget, *, noise: Noise | None = None) -> None:
         if table.rows != domain.rows:
             raise RoomError("rows: the table does not have the declared number of rows")
+        if budget.group != domain.group:
+            raise RoomError(
+                f"budget: it protects {budget.group} rows at once, the domain keeps {domain.group} of a person; make "
+                "it with group=domain.group"
+            )
         check_guarantee(budget.epsilon, budget.delta, domain.rows)
         self._table = table
         self._noise = noise or ExactNoise()

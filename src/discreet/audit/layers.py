@@ -16,7 +16,7 @@ EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.c
 ENGINES = frozenset(
     {"discreet.tables.engines"}
     | {f"discreet.tables.engines.{name}" for name in ("codes", "engine", "opening", "source", "table")}
-    | {f"discreet.tables.engines.{name}" for name in ("postgres", "spark")}
+    | {f"discreet.tables.engines.{name}" for name in ("people", "postgres", "spark")}
 )
 """Modules that ask an engine that holds rows."""
 
@@ -26,15 +26,14 @@ ROWS = frozenset(
     | {"discreet.pcd"}
     | {f"discreet.examining{name}" for name in ("", "_numbers", "_tables")}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
-    | {f"discreet.tables.{name}" for name in ("coarse", "joint", "blocks", "misfits")}
+    | {f"discreet.tables.{name}" for name in ("coarse", "joint", "blocks", "misfits", "people", "stream", "made_up")}
     | ENGINES
     | EXACT
 )
 """Modules that hold rows, or hold a room that does."""
 
-CUSTODIAN = tuple(
-    f"discreet.tables.{name}" for name in ("source", "load", "encode", "frames", "header", "misfits", "engines")
-)
+_READING = ("source", "load", "encode", "frames", "header", "misfits", "people", "stream", "made_up", "engines")
+CUSTODIAN = tuple(f"discreet.tables.{name}" for name in _READING)
 """Modules that read what a custodian hands in."""
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
@@ -57,8 +56,8 @@ _SEEDED += ("audit", "published", "statistics.shifts", "examining_numbers", "exa
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
-ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys")
-"""Who draws from the system's entropy: noise, and the secret key of a ledger."""
+ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.tables.made_up")
+"""Who draws from the system's entropy: noise, the secret key of a ledger, and which rows of a person are kept."""
 
 HOLDERS = frozenset({"statistics", "mechanisms", "room", "tables", "privacy"})
 """Layers in which rows, exact values or noise pass by."""

@@ -52,7 +52,7 @@ def nobody_reaches_into_the_room(_house: House, module: Module) -> Iterator[str]
 
 
 def only_noise_draws_from_entropy(_house: House, module: Module) -> Iterator[str]:
-    """One place draws what privacy rests on, by exact samplers; beside it, a ledger makes its key."""
+    """One place draws what privacy rests on, by exact samplers; a ledger and a choice of rows make keys."""
     if module.name not in plan.ENTROPY:
         yield from module.imported("secrets", "opendp", "os.urandom", "os.getrandom")
         yield from (n for n in module.names if last(n) in ("urandom", "getrandom", "SystemRandom"))

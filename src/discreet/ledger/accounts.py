@@ -13,7 +13,7 @@ from discreet.ledger.entries import Stamp
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import NOTHING, Price
 from discreet.ledger.records import Asked, Standing, Stored
-from discreet.ledger.words import check_name, check_purpose
+from discreet.ledger.words import check_name, check_purpose, mixed
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.sealed import Sealed
@@ -102,7 +102,7 @@ class Run(Sealed):
         Warns
         -----
         DoubtWarning
-            If the data set has no limit and others have.
+            If the data set has no limit and others have, or earlier runs protect something else.
 
         Raises
         ------
@@ -118,6 +118,8 @@ class Run(Sealed):
             near = get_close_matches(account.dataset, others, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else f", as {others[0]!r} has"
             warnings.warn(f"the ledger holds no limit for {account.dataset!r}{hint}", DoubtWarning, stacklevel=5)
+        if standing.protected not in ((), (self._asked.protects,)):
+            warnings.warn(mixed(account.dataset, standing.protected, self._asked.protects), DoubtWarning, stacklevel=5)
         if limit is not None:
             self._book(Price.of_budget(budget), only_refuse=True)
         return budget

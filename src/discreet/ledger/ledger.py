@@ -176,7 +176,7 @@ class Ledger:
             if self._answered(session, dataset, request, asked) is not None:
                 raise AnsweredError(f"request {request!r} was answered a moment ago; ask again to see it")
             before = _open(standing_in(session, dataset))
-            after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
+            after = before.with_run(price, asked.to_dict(), owner=_owner(None, before))
             facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
             refused = before.limit is not None and not before.limit.allows(after.spent)
             if refused:
@@ -195,7 +195,7 @@ class Ledger:
         dataset = check_name(dataset, "dataset")
         with self._store.writing() as session:
             before = _open(standing_in(session, dataset))
-            after = replace(before, spent=before.spent.plus(price), runs=before.runs + 1, owner=_owner(None, before))
+            after = before.with_run(price, what, owner=_owner(None, before))
             facts = {"asked": dict(what), "cost": price.to_dict(), "standing": after.to_dict()}
             self._append(session, "spent", dataset, None, purpose, facts)
         return after
@@ -215,9 +215,9 @@ class Ledger:
                     f"into: {dataset!r} has a limit and {into!r} has none, which would lift it; declare one for "
                     f"{into!r} first, with `discreet ledger limit`. Nothing was changed"
                 )
-            owner = _owner(None, before)
-            after = replace(before, spent=before.spent.plus(gone.spent), runs=before.runs + 1, owner=owner)
-            what = {"command": "merged", "method": dataset, "epsilon": None, "delta": None}
+            what: dict[str, Any] = {"command": "merged", "method": dataset, "epsilon": None, "delta": None}
+            what |= {"protects": list(gone.protects)} if gone.protects else {}
+            after = before.with_run(gone.spent, what, owner=_owner(None, before))
             facts = {"asked": what, "cost": gone.spent.to_dict(), "standing": after.to_dict()}
             self._append(session, "spent", into, None, purpose, facts)
             closed = replace(gone, into=into)

@@ -61,8 +61,8 @@ class Price:
 
     @classmethod
     def of_budget(cls, budget: Budget) -> Price:
-        """Return what a run costs that may spend a whole budget."""
-        limit = budget.limit
+        """Return what a run costs that may spend a whole budget: for all rows that it promises to protect together."""
+        limit = budget.promised
         if budget.currency is Currency.PURE:
             return cls.of_pure(limit)
         if budget.currency is Currency.GDP:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from discreet.errors import LedgerError, SettingError
 from discreet.ledger.entries import BEFORE_ALL, Entry, Stamp
 from discreet.ledger.prices import Limit, Price
+
+ROW = "row"
+"""What a run protects that does not say."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Asked:
         The run's own promise.
     parameters
         Hash of everything that decides what is asked.
+    protects
+        What the promise is made to: one row, or all rows of one person, with the column that tells people apart.
     """
 
     command: str
@@ -31,15 +36,19 @@ class Asked:
     epsilon: float
     delta: float
     parameters: str
+    protects: str = ROW
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return dict(vars(self))
+        """Return plain data; what protects rows does not say so, as in ledgers from before people were known."""
+        return {name: value for name, value in vars(self).items() if name != "protects" or value != ROW}
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a data set stands: who owns it, its limit, and what is spent; or under which name it is counted now."""
+    """Where a data set stands: who owns it, its limit, and what is spent; or under which name it is counted now.
+
+    ``protects`` is what its runs protect, if that is anything but rows.
+    """
 
     dataset: str
     owner: str
@@ -47,11 +56,25 @@ class Standing:
     spent: Price
     runs: int
     into: str | None = None
+    protects: tuple[str, ...] = ()
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """What runs so far protect; nothing if there were none."""
+        return self.protects or ((ROW,) if self.runs else ())
+
+    def with_run(self, price: Price, asked: Mapping[str, Any], *, owner: str) -> Standing:
+        """Return where it stands after a run with that price."""
+        said = asked.get("protects", ROW)
+        new = {*self.protected, *((said,) if isinstance(said, str) else map(str, said))}
+        protects = () if new == {ROW} else tuple(sorted(new))
+        return replace(self, spent=self.spent.plus(price), runs=self.runs + 1, owner=owner, protects=protects)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         limit = None if self.limit is None else self.limit.to_dict()
-        known = {"owner": self.owner, "limit": limit, "spent": self.spent.to_dict(), "runs": self.runs}
+        known: dict[str, Any] = {"owner": self.owner, "limit": limit, "spent": self.spent.to_dict(), "runs": self.runs}
+        known |= {"protects": list(self.protects)} if self.protects else {}
         return known if self.into is None else {**known, "into": self.into}
 
     @classmethod
@@ -61,7 +84,8 @@ class Standing:
             data = entry.facts["standing"]
             limit = None if data["limit"] is None else Limit.from_dict(data["limit"])
             spent, into = Price.from_dict(data["spent"]), data.get("into")
-            return cls(entry.dataset, str(data["owner"]), limit, spent, int(data["runs"]), into)
+            protects = tuple(map(str, data.get("protects", ())))
+            return cls(entry.dataset, str(data["owner"]), limit, spent, int(data["runs"]), into, protects)
         except (KeyError, TypeError, ValueError, SettingError):
             raise LedgerError("the ledger holds an entry that cannot be read: `discreet ledger verify` tells") from None
 

@@ -151,17 +151,18 @@ class _Chain:
         """Check an entry's sums, and that a release has its reservation."""
         wrong, number = self.verdict.wrong, entry.number
         before = self._standings.get(entry.dataset, Standing(entry.dataset, "", None, NOTHING, 0))
+        counts = entry.kind in ("reserved", "spent")
         try:
             after = Standing.of(entry)
-            cost = Price.from_dict(entry.facts["cost"]) if entry.kind in ("reserved", "spent") else NOTHING
+            cost = Price.from_dict(entry.facts["cost"]) if counts else NOTHING
             declared = entry.kind != "limit" or _declared(entry, before, after)
-        except (DiscreetError, KeyError, TypeError, ValueError, OverflowError):
+            expected = replace(before, owner=before.owner or after.owner)
+            if counts:
+                expected = expected.with_run(cost, entry.facts["asked"], owner=expected.owner)
+        except (DiscreetError, KeyError, TypeError, ValueError, OverflowError, AttributeError):
             wrong(f"entry {number} cannot be read")
             return
         self._standings[entry.dataset] = after
-        counts = entry.kind in ("reserved", "spent")
-        owner = before.owner or after.owner
-        expected = replace(before, spent=before.spent.plus(cost), runs=before.runs + counts, owner=owner)
         if entry.kind == "limit":
             expected = replace(expected, limit=after.limit, owner=after.owner)
         if entry.kind == "merged":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from shlex import quote
 from unicodedata import normalize
@@ -9,6 +10,7 @@ from unicodedata import normalize
 from discreet.errors import SettingError
 from discreet.ledger.changes import digits_up, holding
 from discreet.ledger.prices import Limit, Price
+from discreet.ledger.records import ROW
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 
@@ -113,4 +115,18 @@ def refusal(dataset: str, limit: Limit, spent: Price, price: Price, epsilon: flo
         f"{asks}, and {whole}: {could}. {end}. "
         f"({amount(spent.amount(currency), currency)} of {amount(limit.amount, currency)} is spent, this run asks "
         f"{amount(price.amount(currency), currency)}, {amount(max(limit.left(spent), 0), currency)} is left)"
+    )
+
+
+def guarded(protects: Sequence[str]) -> str:
+    """Return what runs protect, in words."""
+    found = ["single rows" if what == ROW else printable(what) for what in protects]
+    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
+
+
+def mixed(dataset: str, earlier: Sequence[str], now: str) -> str:
+    """Return a warning: runs on a data set protect different things, so that their total holds for single rows only."""
+    return (
+        f"earlier runs on {dataset!r} protect {guarded(earlier)}, and this one protects {guarded([now])}: what all of "
+        "them promise together holds for single rows only. Declare the same `unit` in every domain of a data set"
     )

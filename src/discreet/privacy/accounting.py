@@ -55,15 +55,21 @@ def as_written(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-def limit_of(currency: Currency, epsilon: float, delta: float) -> Fraction:
-    """Return the most that may be spent in a currency under (epsilon, delta), rounded down."""
+def limit_of(currency: Currency, epsilon: float, delta: float, group: int = 1) -> Fraction:
+    """Return the most that may be spent on one row under (epsilon, delta) for so many rows at once, rounded down.
+
+    Proof
+    -----
+    ``accounting.md``, several rows at once: for ``group`` rows pure epsilon counts ``group`` times, and rho and the
+    square of mu count ``group`` squared times.
+    """
     if currency is Currency.PURE:
-        return as_written(epsilon)
+        return as_written(epsilon) / group
     if delta == 0:
         raise SettingError("delta: 0 means pure epsilon, which only Laplace noise can give")
     if currency is Currency.ZCDP:
-        return Fraction(rho_of(epsilon, delta))
-    return Fraction(mu_of(epsilon, delta)) ** 2
+        return Fraction(rho_of(epsilon, delta)) / group**2
+    return Fraction(mu_of(epsilon, delta)) ** 2 / group**2
 
 
 @lru_cache

@@ -56,9 +56,12 @@ class Budget(Sealed):
     Parameters
     ----------
     epsilon, delta
-        The promise: (epsilon, delta)-differential privacy for substituting one row.
+        The promise: (epsilon, delta)-differential privacy for substituting one row, or a group of rows.
     currency
         In what costs add up; by default Gaussian accounting, or pure epsilon where delta is 0.
+    group
+        How many rows may be substituted at once: those that are used of one person. Charges are for one row, so the
+        limit is the smaller, the larger the group.
     reserve
         Called once, before the first charge is booked: a ledger reserves the whole limit there. If it raises, nothing
         was booked.
@@ -75,6 +78,7 @@ class Budget(Sealed):
         epsilon: float,
         delta: float,
         currency: Currency | None = None,
+        group: int = 1,
         reserve: Callable[[Budget], None] | None = None,
     ) -> None:
         check_guarantee(epsilon, delta)
@@ -83,7 +87,11 @@ class Budget(Sealed):
         self.currency = currency or (Currency.GDP if delta else Currency.PURE)
         if self.currency is Currency.PURE and delta:
             raise SettingError("delta: must be 0 in pure epsilon accounting; it would be given away for nothing")
-        self.limit = Fraction(floor(limit_of(self.currency, self.epsilon, self.delta) * GRAINS), GRAINS)
+        if isinstance(group, bool) or not isinstance(group, int) or group < 1:
+            raise SettingError("group: a whole number of rows from 1")
+        self.group = group
+        self.promised = self._limit(1)
+        self.limit = self._limit(group)
         if not self.limit:
             raise SettingError("epsilon, delta: too small for any release")
         self._entries: list[Entry] = []
@@ -91,6 +99,10 @@ class Budget(Sealed):
         self._lock = Lock()
         self._reserve = reserve
         self._process = None if reserve is None else this_process()
+
+    def _limit(self, group: int) -> Fraction:
+        """Return what may be charged for one row if so many change at once, rounded down."""
+        return Fraction(floor(limit_of(self.currency, self.epsilon, self.delta, group) * GRAINS), GRAINS)
 
     @property
     def entries(self) -> tuple[Entry, ...]:

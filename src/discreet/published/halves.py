@@ -8,7 +8,7 @@ and the other way round. What protects every row is ``discreet.direction``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -27,8 +27,9 @@ from discreet.published.scores import (
     steps_to_instability,
 )
 from discreet.statistics.curves import UNIT, Scaled, between_bounds
-from discreet.tables.load import StreamTable, load
+from discreet.tables.load import load
 from discreet.tables.memory import MemoryTable
+from discreet.tables.stream import StreamTable
 
 Half = Literal["test half", "training half"]
 
@@ -163,7 +164,7 @@ def half_direction(
     pair = Scaled.of(x, y, domain)
     if domain.rows < LEAST_ROWS:
         raise SettingError(f"rows: a direction by halves takes at least {LEAST_ROWS}")
-    narrow = Domain({name: domain[name] for name in (x, y)}, rows=domain.rows, unit=domain.unit)
+    narrow = replace(domain, columns={name: domain[name] for name in (x, y)})
     table = data if isinstance(data, MemoryTable | StreamTable) else load(data, narrow)
     values_x, values_y = (codes / UNIT for codes in pair.values(table))
     rng = np.random.default_rng(seed)

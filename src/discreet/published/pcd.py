@@ -26,8 +26,9 @@ from discreet.sealed import Sealed
 from discreet.search.pc import pc
 from discreet.statistics.curves import UNIT, on_scale
 from discreet.tables import Table
-from discreet.tables.load import StreamTable, load
+from discreet.tables.load import load
 from discreet.tables.memory import MemoryTable
+from discreet.tables.stream import StreamTable
 
 MOST_EPSILON = 500.0
 """Beyond this there is no noise to speak of."""

@@ -23,7 +23,7 @@ def report_html(discovery: Discovery) -> str:
     badges = [
         f"epsilon {privacy.epsilon:g}",
         f"delta {privacy.delta:g}",
-        "replace one row",
+        "replace one row" if privacy.max_rows is None else f"change all rows of one {privacy.unit}",
         f"method {discovery.method}",
         *(
             f"{key.replace('_', ' ')} {f'{value:.3g}' if isinstance(value, float) else value}"

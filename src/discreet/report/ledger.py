@@ -19,7 +19,7 @@ from discreet.ledger.prices import Price
 from discreet.ledger.records import Book, Standing
 from discreet.ledger.sums import Plain, entries_among, plain_sum, shown
 from discreet.ledger.verifying import Verdict
-from discreet.ledger.words import amount, printable, promise
+from discreet.ledger.words import amount, guarded, printable, promise
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.report.text import fold
@@ -85,6 +85,9 @@ def standing_text(standing: Standing, plain: Plain | None = None) -> str:
     limit, spent = standing.limit, standing.spent
     runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
     head = f"{printable(standing.dataset)}   (owner: {printable(standing.owner) or 'none'})"
+    if standing.protects:
+        only = "; all together hold for single rows only" if len(standing.protects) > 1 else ""
+        head += f"\n  runs protect {guarded(standing.protects)}{only}"
     if standing.into is not None:
         return f"{head}\n  counted under {printable(standing.into)!r}"
     if limit is None:
@@ -211,6 +214,7 @@ def standing_dict(standing: Standing, plain: Plain | None = None) -> dict[str, A
         "dataset": standing.dataset,
         "owner": standing.owner,
         "runs": standing.runs,
+        "protects": list(standing.protected),
         "limit": None,
         "spent": _amounts(spent),
         "spent_epsilon": epsilon,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from discreet.directions import NOT_TRUTH, Directions
 from discreet.discovery import Confidence, Discovery, Privacy
 from discreet.graph import Graph, Pair
-from discreet.report.words import not_promised, promised, recorded, spendings, spent
+from discreet.report.words import kept_to, not_promised, promised, recorded, spendings, spent
 
 WIDTH = 96
 MOST = 0.999
@@ -83,7 +83,7 @@ def statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[st
     """Return a privacy statement from its parts."""
     blocks = [("Promised", promised(privacy, rows)), ("Not promised", limits), ("Spent", spendings)]
     blocks.append(("Recorded", [recorded(privacy)]))
-    lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for replacing one row"]
+    lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for {kept_to(privacy)}"]
     for title, points in blocks:
         lines += ["", f"{title}:"] + [fold(f"  - {point}", "    ") for point in points]
     return "\n".join(lines)

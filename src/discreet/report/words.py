@@ -14,15 +14,18 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
     if not privacy.private:
         return ["NOT PRIVATE: this was made with predictable noise, for a test. Nothing is promised to anybody."]
     factor = math.exp(privacy.epsilon) if privacy.epsilon < 50 else math.inf
-    whom = "whoever is" if privacy.unit == UNIT else f"each {privacy.unit}"
     bound = (
         f"at most {factor:,.2f} times as likely (e to the power epsilon = {privacy.epsilon:g})"
         if factor < 1e6
         else f"at most e^{privacy.epsilon:g} times as likely, which is no protection worth the name"
     )
+    whom = "whoever is" if privacy.unit == UNIT else f"each {privacy.unit}"
+    whom, instead = f"{whom} behind any one of the {rows:,} rows", "had that row held anything else"
+    if privacy.max_rows is not None:
+        whom = f"each {privacy.unit}"
+        instead = f"had all rows of that {privacy.unit} been absent or anything else"
     lines = [
-        f"To {whom} behind any one of the {rows:,} rows: whatever anybody concludes or does on seeing these files is "
-        f"{bound} as it would be had that row held anything else.",
+        f"To {whom}: whatever anybody concludes or does on seeing these files is {bound} as it would be {instead}.",
         "This holds against everybody, whatever they know already and however long they compute, and for everything "
         "that is derived from these files.",
     ]
@@ -39,13 +42,29 @@ GRAPH = (
 )
 
 
+def beyond(privacy: Privacy) -> str:
+    """Return what is not promised beyond whom the promise is made to."""
+    if privacy.max_rows is not None:
+        of_each = "one row" if privacy.max_rows == 1 else f"{privacy.max_rows:,} rows"
+        return (
+            f"Anything beyond one {privacy.unit}: of each, at most {of_each} were used; several together, such as a "
+            f"family, are protected each by themselves, and so is a {privacy.unit} with two ids under each of them."
+        )
+    whom = "somebody" if privacy.unit == UNIT else f"a {privacy.unit}"
+    return f"Anything beyond one row: {whom} with several rows is protected for each of them, not for all together."
+
+
+def kept_to(privacy: Privacy) -> str:
+    """Return what neighbouring tables differ in, in short."""
+    return "replacing one row" if privacy.max_rows is None else f"changing all rows of one {privacy.unit}"
+
+
 def not_promised(privacy: Privacy, truth: str = GRAPH) -> list[str]:
     """Return what was not promised; last what it would take for the answer to be true."""
-    whom = "somebody" if privacy.unit == UNIT else f"a {privacy.unit}"
     return [
         "That nothing can be learned about you: what holds for people like you may be inferred about you, whether or "
         "not you took part.",
-        f"Anything beyond one row: {whom} with several rows is protected for each of them, not for all together.",
+        beyond(privacy),
         "The number of rows and the declared domain: they are public.",
         "That running this again is free: every further release from the same rows adds to the cost.",
         truth,
@@ -88,4 +107,7 @@ def spendings(privacy: Privacy) -> list[str]:
         if len({s.statistic for s in same}) == 1:
             what = same[0].statistic if len(same) == 1 else f"{len(same)} times {same[0].statistic}"
         lines.append(f"{what}; {mechanism}; {sum(s.amount for s in same):.6g} {currency}")
+    if privacy.max_rows not in (None, 1):
+        times = f"{privacy.max_rows:,}" + (" squared" if privacy.delta else "")
+        lines.append(f"Amounts are for one row; for all rows of one {privacy.unit} they count {times} times.")
     return lines

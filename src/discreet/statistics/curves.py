@@ -6,7 +6,7 @@ Every column is put on one public scale, from -UNIT to UNIT, so that columns can
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -70,7 +70,7 @@ def between_bounds(domain: Domain) -> Domain:
             return Numeric(bounds=column.bounds)
         return column
 
-    return Domain({name: plain(column) for name, column in domain.columns.items()}, rows=domain.rows, unit=domain.unit)
+    return replace(domain, columns={name: plain(column) for name, column in domain.columns.items()})
 
 
 def check_ordered(names: Sequence[str], domain: Domain) -> None:

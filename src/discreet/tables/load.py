@@ -7,32 +7,27 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
-from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError, TableError
-from discreet.sealed import Sealed
 from discreet.tables import Recodable
 from discreet.tables.blocks import JOINT_CELLS, block_cells
-from discreet.tables.counting import Codes, count, narrowest, recode
+from discreet.tables.counting import narrowest
 from discreet.tables.engines.opening import in_engine, open_engine
 from discreet.tables.engines.source import EngineSource
+from discreet.tables.made_up import fresh_key
 from discreet.tables.memory import MemoryTable
 from discreet.tables.misfits import Misfit, refuse_misfits
+from discreet.tables.people import choose
 from discreet.tables.source import Source
 from discreet.tables.source import open_source as open_local
+from discreet.tables.stream import StreamTable
 
 MEMORY_BYTES = 4 << 30
 """Codes that take more than this (by the declared rows and columns) are streamed instead of held."""
-
-BATCH = 1 << 20
-"""Rows a batch of a streamed table."""
-
 
 LEAST_CELLS = 64
 """Rows that can take fewer values than this are not marked."""
@@ -48,70 +43,19 @@ class Reading:
         Load the codes of all rows into memory, also from a server, and whatever memory that takes.
     progress
         Called with a line of words at each step, about public facts only.
+    doubt
+        Told about rows that had to be made up, where the domain names people. For the custodian only.
+    key
+        What decides which rows of a person are used; by default fresh entropy.
     """
 
     pull: bool = False
     progress: Callable[[str], None] | None = None
+    doubt: Callable[[str], None] | None = None
+    key: str | None = None
 
 
 PLAIN = Reading()
-
-
-class StreamTable(Sealed):
-    """Rows too many for memory: every call streams the encoded rows once, whatever the number of tables."""
-
-    trouble: str | None = None
-
-    def __init__(self, source: Source, domain: Domain) -> None:
-        self._source = source
-        self._domain = domain
-        self._sql = source.encoded_sql(domain)
-        self._sizes: Mapping[str, int] = {column: domain.size(column) for column in domain}
-        self._places: Mapping[str, IntArray] = {}
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self._source.rows
-
-    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
-        """Contingency tables over sets of columns, from one pass."""
-        totals: list[IntArray] = []
-        for batch in self._batches():
-            part = count(batch, self._sizes, sets)
-            totals = [a + b for a, b in zip(totals, part, strict=True)] if totals else part
-        return totals
-
-    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
-        """Sums of products of one or two columns' codes, from one pass."""
-        totals = [0] * len(sets)
-        for batch in self._batches():
-            part = MemoryTable(batch, self._sizes).sums(sets)
-            totals = [a + b for a, b in zip(totals, part, strict=True)]
-        return totals
-
-    def values(self, columns: Sequence[str]) -> list[IntArray]:
-        """The codes of some columns, row by row, from one pass."""
-        parts = [MemoryTable(batch, self._sizes).values(columns) for batch in self._batches()]
-        return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> StreamTable:
-        """Return the same rows with each code of the named columns replaced by its place."""
-        table = StreamTable(self._source, self._domain)
-        table._sizes = dict(sizes)
-        table._places = {
-            **self._places,
-            **{c: p[self._places[c]] if c in self._places else p for c, p in places.items()},
-        }
-        return table
-
-    def sampled(self, rows: IntArray) -> StreamTable:
-        """Refuse: a stream has no places to go to."""
-        raise TableError("a method that samples rows needs them in memory, and this table is too large for that")
-
-    def _batches(self) -> Iterator[Codes]:
-        for batch in self._source.batches(self._sql, BATCH):
-            yield recode(batch, self._places, self._sizes)
 
 
 def load(
@@ -151,28 +95,26 @@ def load(
     EngineError
         If the engine that holds the table cannot be reached, or fails.
     """
-    remote = in_engine(data)
     if rows is not None and not reading.pull:
-        _refuse_rows(rows, domain, remote=remote)
+        _refuse_rows(rows, domain, remote=in_engine(data))
     source = open_source(data, domain)
     if isinstance(source, EngineSource):
         return _in_engine(source, domain, seen, reading)
-    sql = source.encoded_sql(domain)
+    streamed = _bytes(domain) > MEMORY_BYTES and not reading.pull
+    if domain.people is not None:
+        chosen = choose(source, domain, reading.key or fresh_key(), reading.doubt)
+        _show(source, domain, seen)
+        table = StreamTable(source, domain, chosen)
+        return table if streamed else table.held()
+    source.encoded_sql(domain)
     source.check_rows(domain)
-    if _bytes(domain) > MEMORY_BYTES and not reading.pull:
+    if streamed:
         refuse_misfits(source.misfits(domain), source.name)
         _show(source, domain, seen)
         return StreamTable(source, domain)
-    codes = source.arrays(sql)
-    sizes = {column: domain.size(column) for column in domain}
-    misfits = []
-    for column in domain:
-        if int(codes[column].max()) >= sizes[column]:
-            missing = int((codes[column] == sizes[column]).sum())
-            misfits.append(Misfit(column, missing, int((codes[column] > sizes[column]).sum())))
-    refuse_misfits(misfits, source.name)
+    held = _held(source, domain)
     _show(source, domain, seen)
-    return MemoryTable(codes, sizes)
+    return held
 
 
 def open_source(data: object, domain: Domain | None = None) -> Source | EngineSource:
@@ -183,16 +125,31 @@ def open_source(data: object, domain: Domain | None = None) -> Source | EngineSo
     return source
 
 
+def _held(source: Source, domain: Domain) -> MemoryTable:
+    """Load all codes, and refuse those that have no place."""
+    codes = source.arrays(source.encoded_sql(domain))
+    sizes = {column: domain.size(column) for column in domain}
+    misfits = []
+    for column in domain:
+        if int(codes[column].max()) >= sizes[column]:
+            missing = int((codes[column] == sizes[column]).sum())
+            misfits.append(Misfit(column, missing, int((codes[column] > sizes[column]).sum())))
+    refuse_misfits(misfits, source.name)
+    return MemoryTable(codes, sizes)
+
+
 def _in_engine(
     source: EngineSource, domain: Domain, seen: Callable[[bytes], None] | None, reading: Reading
 ) -> Recodable:
     """Encode a table where it is, or load its codes."""
-    source.check_rows(domain)
+    if domain.people is None:
+        source.check_rows(domain)
     refuse_misfits(source.misfits(domain), source.name)
+    coded = source.coded(domain, reading.key or fresh_key(), reading.doubt)
     _show(source, domain, seen)
     if reading.pull:
-        return source.pulled(domain, reading.progress)
-    return source.table(domain, reading.progress)
+        return source.pulled(domain, coded, reading.progress)
+    return source.table(domain, coded, reading.progress)
 
 
 def _refuse_rows(who: str, domain: Domain, *, remote: bool) -> None:

@@ -63,6 +63,14 @@ class Engine(Sealed):
         """Return the columns of a small table."""
         return arrays_of(self.asked(lambda backend: backend.to_pyarrow(expr)))
 
+    def sha256(self, text: Expr) -> Expr:
+        """Return the hash of a text, in lower-case hexadecimal digits."""
+        return text.hexdigest("sha256")
+
+    def hash(self, text: Expr) -> Expr | None:
+        """Return a fast hash of a text, a whole number; None where the engine has none that we know of."""
+        return None
+
     def kept(self, expr: Expr) -> Expr:
         """Return the same table as the engine keeps it for later queries, where it can."""
         return expr

@@ -45,6 +45,25 @@ class PostgresEngine(Engine):
         rows = self.asked(lambda backend: backend.con.execute(backend.compile(expr).encode()).fetchall())
         return {name: np.array([row[i] for row in rows]) for i, name in enumerate(expr.columns)}
 
+    def sha256(self, text: Expr) -> Expr:
+        """Return the hash of a text, in lower-case hexadecimal digits."""
+        import ibis
+
+        def sha256(raw: bytes) -> bytes: ...  # type: ignore[empty-body]
+        def convert_to(text: str, to: str) -> bytes: ...  # type: ignore[empty-body]
+        def encode(raw: bytes, form: str) -> str: ...  # type: ignore[empty-body]
+
+        make, to, write = (ibis.udf.scalar.builtin(function) for function in (sha256, convert_to, encode))
+        return write(make(to(text, "UTF8")), "hex")
+
+    def hash(self, text: Expr) -> Expr:
+        """Return a fast hash of a text, a whole number."""
+        import ibis
+
+        def hashtextextended(text: str, start: int) -> int: ...  # type: ignore[empty-body]
+
+        return ibis.udf.scalar.builtin(hashtextextended)(text, 0)
+
 
 def open_postgres(url: str) -> EngineSource:
     """Open a table by its URL.

@@ -6,17 +6,20 @@ What goes wrong here is told to the custodian, by column and never by value.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.arrays import IntArray
-from discreet.domain import Domain, Numeric
+from discreet.domain import Domain, Numeric, People
 from discreet.errors import MisfitError, TableError
 from discreet.sealed import Sealed
 from discreet.tables.counting import narrowest
 from discreet.tables.engines.codes import Expr, beyond, code_of, gone
 from discreet.tables.engines.engine import Engine
+from discreet.tables.engines.people import chosen, left_of, person_of
 from discreet.tables.engines.table import EngineTable
+from discreet.tables.made_up import check_id, fillers, made_up
 from discreet.tables.memory import MemoryTable
 from discreet.tables.misfits import Look, Misfit, check_present, check_rows
 
@@ -24,6 +27,14 @@ BATCH = 1 << 18
 """Rows that are pulled at once."""
 
 Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Codes in an engine, and made-up rows that belong to them."""
+
+    expr: Expr
+    more: MemoryTable | None
 
 
 class EngineSource(Sealed):
@@ -36,8 +47,6 @@ class EngineSource(Sealed):
     table
         Ibis' expression of it.
     """
-
-    local = False
 
     def __init__(self, engine: Engine, table: Expr) -> None:
         self._engine = engine
@@ -55,7 +64,8 @@ class EngineSource(Sealed):
 
     def misfits(self, domain: Domain) -> list[Misfit]:
         """Count, column by column, the values without a declared place, in one look."""
-        coded, aliases = self._coded(domain)
+        aliases = aliases_of(domain)
+        coded = self._whole(domain)
         wanted = {}
         for name, alias in aliases.items():
             size = domain.size(name)
@@ -79,32 +89,52 @@ class EngineSource(Sealed):
         """Return what tells the declared columns' rows from others, where the engine has a hash for it."""
         import ibis
 
-        if self._engine.kind not in _HASHES:
-            return None
         gone_text = ibis.literal("\x01")
         texts = [ibis.coalesce(self._table[name].cast("string"), gone_text) for name in sorted(domain)]
         joined = ibis.literal("\x02").join(texts)
-        hashed = _HASHES[self._engine.kind](joined).cast("decimal(38, 0)").sum()
-        found = self._engine.table(self._table.aggregate(h=hashed))["h"][0]
+        hashed = self._engine.hash(joined)
+        if hashed is None:
+            return None
+        total = hashed.cast("decimal(38, 0)").sum()
+        found = self._engine.table(self._table.aggregate(h=total))["h"][0]
         return f"{self._engine.kind} {self.rows} {int(found)}".encode()
 
-    def table(self, domain: Domain, tell: Tell | None) -> EngineTable:
-        """Return the table, encoded where it is."""
-        coded, aliases = self._coded(domain)
-        return EngineTable(self._engine, coded, aliases, sizes_of(domain), domain.rows, tell=tell)
+    def left(self, people: People) -> int:
+        """Return how many rows there are if at most ``max_rows`` of each person are kept. For the custodian only."""
+        return int(self._engine.table(left_of(self._table, people.id, people.max_rows))["n"][0])
 
-    def pulled(self, domain: Domain, tell: Tell | None) -> MemoryTable:
+    def coded(self, domain: Domain, key: str, doubt: Tell | None) -> Coded:
+        """Return the codes of all rows, or of those of each person that are used."""
+        if domain.people is None:
+            return Coded(self._whole(domain), None)
+        check_id(self.name, self.kinds, domain)
+        missing = made_up(self.name, domain, self.left(domain.people), doubt)
+        person = person_of(self._table[domain.people.id])
+        most, rows = domain.people.max_rows, domain.rows
+        cut = chosen(
+            self._table, person, self._codes(domain), key=key, most=most, rows=rows, sha256=self._engine.sha256
+        )
+        more = fillers(domain, 0, missing)
+        return Coded(self._engine.kept(cut), MemoryTable(more, sizes_of(domain)) if missing else None)
+
+    def table(self, domain: Domain, coded: Coded, tell: Tell | None) -> EngineTable:
+        """Return the table, encoded where it is."""
+        names, sizes = aliases_of(domain), sizes_of(domain)
+        return EngineTable(self._engine, coded.expr, names, sizes, domain.rows, more=coded.more, tell=tell)
+
+    def pulled(self, domain: Domain, coded: Coded, tell: Tell | None) -> MemoryTable:
         """Load the codes of all rows into memory."""
-        coded, aliases = self._coded(domain)
         parts: dict[str, list[IntArray]] = {name: [] for name in domain}
         kinds = {name: narrowest(domain.size(name)) for name in domain}
         done = 0
-        for batch in self._engine.batches(coded, BATCH):
-            for name, alias in aliases.items():
+        for batch in self._engine.batches(coded.expr, BATCH):
+            for name, alias in aliases_of(domain).items():
                 parts[name].append(batch[alias].astype(kinds[name]))
             done += len(batch[alias])
             if tell is not None:
                 tell(f"{self.name}: {done:,} of {domain.rows:,} rows loaded")
+        for name, values in zip(domain, [] if coded.more is None else coded.more.values(list(domain)), strict=False):
+            parts[name].append(values.astype(kinds[name]))
         return MemoryTable({name: np.concatenate(arrays) for name, arrays in parts.items()}, sizes_of(domain))
 
     def look(self, name: str, most: int) -> Look:
@@ -124,39 +154,26 @@ class EngineSource(Sealed):
         endless = kind.is_floating() and any(str(label).lower().lstrip("+-").startswith("inf") for label in seen)
         return Look(tuple(str(label) for label in seen), nothing > 0, endless, low, high)
 
-    def _coded(self, domain: Domain) -> tuple[Expr, dict[str, str]]:
-        """Return an expression for the codes of all declared columns, under names of our own."""
-        check_present(self.name, self.kinds, domain)
-        if self._engine.kind == "pyspark" and any("${" in name for name in domain):
-            raise MisfitError(f"{self.name}: a column's name holds `${{`, which Spark replaces: rename it in a view")
-        aliases = {name: f"c{i}" for i, name in enumerate(domain)}
+    def _whole(self, domain: Domain) -> Expr:
+        """Return the codes of all rows, as the engine keeps them."""
         if self._kept is None or self._kept[0] is not domain:
-            kind = self._engine.kind
-            codes = {alias: code_of(name, self._table[name], domain[name], kind) for name, alias in aliases.items()}
-            self._kept = domain, self._engine.kept(self._table.select(**codes))
-        return self._kept[1], aliases
+            self._kept = domain, self._engine.kept(self._table.select(**self._codes(domain)))
+        return self._kept[1]
+
+    def _codes(self, domain: Domain) -> dict[str, Expr]:
+        """Return expressions for the codes of all declared columns, under names of our own."""
+        check_present(self.name, self.kinds, domain)
+        kind = self._engine.kind
+        if kind == "pyspark" and any("${" in name for name in domain):
+            raise MisfitError(f"{self.name}: a column's name holds `${{`, which Spark replaces: rename it in a view")
+        return {alias: code_of(n, self._table[n], domain[n], kind) for n, alias in aliases_of(domain).items()}
+
+
+def aliases_of(domain: Domain) -> dict[str, str]:
+    """Return what columns are called in queries."""
+    return {name: f"c{i}" for i, name in enumerate(domain)}
 
 
 def sizes_of(domain: Domain) -> dict[str, int]:
     """Return the number of levels of each column."""
     return {column: domain.size(column) for column in domain}
-
-
-def _postgres_hash(text: Expr) -> Expr:
-    import ibis
-
-    def hashtextextended(text: str, start: int) -> int: ...  # type: ignore[empty-body]
-
-    return ibis.udf.scalar.builtin(hashtextextended)(text, 0)
-
-
-def _spark_hash(text: Expr) -> Expr:
-    import ibis
-
-    def xxhash64(text: str) -> int: ...  # type: ignore[empty-body]
-
-    return ibis.udf.scalar.builtin(xxhash64)(text)
-
-
-_HASHES: dict[str, Callable[[Expr], Expr]] = {"postgres": _postgres_hash, "pyspark": _spark_hash}
-"""What a row is known by, for a ledger's secret key."""

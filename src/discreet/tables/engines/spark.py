@@ -68,6 +68,14 @@ class SparkEngine(Engine):
         for batch in found.to_batches(max_chunksize=rows):
             yield arrays_of(batch)
 
+    def hash(self, text: Expr) -> Expr:
+        """Return a fast hash of a text, a whole number."""
+        import ibis
+
+        def xxhash64(text: str) -> int: ...  # type: ignore[empty-body]
+
+        return ibis.udf.scalar.builtin(xxhash64)(text)
+
     def kept(self, expr: Expr) -> Expr:
         """Keep a table in the workers' memory, and on their disks where that is full."""
         return self.asked(lambda backend: self._persisted(backend, expr))

@@ -16,6 +16,7 @@ from discreet.tables.blocks import JOINT_CELLS, Columns, block_cells, blocks, ma
 from discreet.tables.engines.codes import Expr
 from discreet.tables.engines.engine import Engine
 from discreet.tables.joint import JointTable
+from discreet.tables.memory import MemoryTable
 
 Tell = Callable[[str], None]
 
@@ -33,6 +34,8 @@ class EngineTable(Sealed):
         Number of levels of each column, from the public domain.
     rows
         The declared number of rows.
+    more
+        Made-up rows that belong to them.
     """
 
     def __init__(
@@ -43,12 +46,14 @@ class EngineTable(Sealed):
         sizes: Mapping[str, int],
         rows: int,
         *,
+        more: MemoryTable | None = None,
         tell: Tell | None = None,
     ) -> None:
         self._engine = engine
         self._coded = coded
         self._aliases = dict(aliases)
         self._sizes = dict(sizes)
+        self._more = more
         self._tell = tell
         self._joint: JointTable | None = None
         self.rows = rows
@@ -75,7 +80,8 @@ class EngineTable(Sealed):
             return []
         wanted = {f"s{i}": self._product(columns).cast("decimal(38, 0)").sum() for i, columns in enumerate(sets)}
         found = self._engine.table(self._coded.aggregate(**wanted))
-        return [int(found[f"s{i}"][0]) for i in range(len(sets))]
+        more = [0] * len(sets) if self._more is None else self._more.sums(sets)
+        return [int(found[f"s{i}"][0]) + more[i] for i in range(len(sets))]
 
     def values(self, columns: Sequence[str]) -> list[IntArray]:
         """The codes of some columns, row by row: only where so few combinations are possible that they are counted."""
@@ -90,7 +96,8 @@ class EngineTable(Sealed):
             for name, alias in self._aliases.items()
         }
         coded = self._coded.select(**columns)
-        return EngineTable(self._engine, coded, self._aliases, sizes, self.rows, tell=self._tell)
+        more = None if self._more is None else self._more.recoded(places, sizes)
+        return EngineTable(self._engine, coded, self._aliases, sizes, self.rows, more=more, tell=self._tell)
 
     def sampled(self, rows: IntArray) -> Any:
         """Return only the rows at these places: only where combinations are counted."""
@@ -129,6 +136,8 @@ class EngineTable(Sealed):
             shape = tuple(self._sizes[c] for c in block)
             table = np.zeros(prod(shape), dtype=np.int64)
             table[keys[which == i]] = numbers[which == i]
+            if self._more is not None:
+                table += self._more.counts([block])[0].ravel()
             yield table.reshape(shape)
 
     def _query(self, block: Columns) -> Expr:

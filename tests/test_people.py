@@ -1,0 +1,324 @@
+"""People with several rows: which rows are used, how far one person moves them, and that budgets know of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import sha256
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pandas as pd
+import polars
+import pyarrow
+import pytest
+
+import discreet as dc
+from discreet.domain import People
+from discreet.errors import DomainError, DoubtWarning, MisfitError
+from discreet.tables import load as loading
+from discreet.tables import made_up
+from discreet.tables import people as choosing
+from discreet.tables.load import Reading, load
+from discreet.tables.source import open_source
+from discreet.tables.stream import StreamTable
+
+KEYS = ("0" * 64, "f" * 64, sha256(b"third").hexdigest())
+
+
+def domain_of(sizes, rows, most):
+    columns = {f"x{i}": dc.Categorical(categories=tuple(map(str, range(size)))) for i, size in enumerate(sizes)}
+    return dc.Domain(columns, rows=rows, people=People("who", most))
+
+
+def splitmix(place, size):
+    mask = (1 << 64) - 1
+    z = (place + 1) * 0x9E3779B97F4A7C15 & mask
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
+    return ((z ^ (z >> 31)) >> 32) * size >> 32
+
+
+def bounded(rows, sizes, n, most, key, *, second=slice(32, None), prefix=True):
+    """Do what people.md says, row by row. Rows are (id, codes)."""
+    met, people = Counter(), {}
+    for who, codes in rows:
+        met[who, codes] += 1
+        label = f"{','.join(map(str, codes))};{met[who, codes]};{who}"
+        people.setdefault(who, []).append((sha256(f"{key};{label}".encode()).hexdigest(), label, codes))
+    kept = [row for line in people.values() for row in sorted(line, key=lambda r: (r[0][:32], r[1]))[:most]]
+    used = [codes for _, _, codes in sorted(kept, key=lambda r: (r[0][second], r[1]))[:n]]
+    width, missing = len(sizes), n - len(used)
+    start = 0 if prefix else 1_000 * missing  # a mutant draws all made-up rows anew for every number of them
+    made = [tuple(splitmix((start + i) * width + j, s) for j, s in enumerate(sizes)) for i in range(missing)]
+    return Counter(used + made)
+
+
+def moved(a, b):
+    """Return how many rows must be replaced to turn one multiset into another of the same size."""
+    assert a.total() == b.total()
+    return (a - b).total()
+
+
+def multisets(values, most):
+    return [rows for size in range(most + 1) for rows in combinations_with_replacement(values, size)]
+
+
+def farthest(sizes, n, most, keys, largest, choose=bounded):
+    """Return the most rows that one person moves: over all tables of three small people and all neighbours."""
+    values, found = list(product(*map(range, sizes))), 0
+    each = multisets(values, largest)
+    for key, others in product(keys, product(each, repeat=2)):
+        rest = [(who, codes) for who, rows in zip("bc", others, strict=True) for codes in rows]
+        seen = {frozenset(choose([*rest, *((who, c) for c in rows)], sizes, n, most, key).items()): None
+                for who in "ad" for rows in each}  # fmt: skip
+        tables = [Counter(dict(table)) for table in seen]
+        found = max([found, *(moved(a, b) for a in tables for b in tables)])
+    return found
+
+
+@pytest.mark.parametrize(("n", "most"), [(1, 1), (3, 1), (2, 2), (4, 2), (7, 2), (5, 3)])
+def test_a_person_moves_as_many_rows_as_are_kept_and_no_more(n, most):
+    assert farthest((2,), n, most, KEYS, largest=3) == min(most, n)
+
+
+def test_a_person_moves_as_many_rows_as_are_kept_of_larger_values():
+    assert farthest((2, 2), 4, 2, KEYS[:1], largest=2) == 2
+
+
+def without_cut(rows, sizes, n, most, key):
+    return bounded(rows, sizes, n, 10**6, key)
+
+
+def first_rows(rows, sizes, n, most, key):
+    """Cut all rows first, then those of each person, and fill up."""
+    labelled = [(sha256(f"{key};{i};{r}".encode()).hexdigest(), r) for i, r in enumerate(rows)]
+    return bounded([r for _, r in sorted(labelled)[: n - 1]], sizes, n, most, key)
+
+
+def drawn_anew(rows, sizes, n, most, key):
+    return bounded(rows, sizes, n, most, key, prefix=False)
+
+
+@pytest.mark.parametrize("mutant", [without_cut, first_rows, drawn_anew])
+def test_the_check_catches_what_is_wrong(mutant):
+    assert farthest((2,), 5, 1, KEYS, largest=3, choose=mutant) > 1
+
+
+def test_larger_tables_searched_at_random():
+    rng, reached = np.random.default_rng(1), 0
+    for _ in range(400):
+        sizes, most, n = (3, 2), int(rng.integers(1, 5)), int(rng.integers(5, 60))
+        rows = [(f"p{rng.integers(12)}", tuple(map(int, rng.integers(0, sizes)))) for _ in range(rng.integers(70))]
+        person = f"p{rng.integers(12)}"
+        rest = [row for row in rows if row[0] != person]
+        new = [(str(rng.choice([person, "new"])), None)] * int(rng.integers(0, 9))
+        changed = rest + [(new[0][0], tuple(map(int, rng.integers(0, sizes)))) for _ in new]
+        key = sha256(rng.bytes(8)).hexdigest()
+        change = moved(bounded(rows, sizes, n, most, key), bounded(changed, sizes, n, most, key))
+        assert change <= most
+        reached += change == most > 1
+    assert reached > 10
+
+
+def frame_of(rows, sizes):
+    frame = {f"x{j}": [str(codes[j]) for _, codes in rows] for j in range(len(sizes))}
+    return {"who": [who for who, _ in rows], **frame}
+
+
+def codes_of(table, sizes):
+    return Counter(map(tuple, np.column_stack(table.values([f"x{j}" for j in range(len(sizes))])).tolist()))
+
+
+def engine(rows, sizes, n, most, key):
+    """Return what the engine chooses, with rows made up however many there are."""
+    domain, source = domain_of(sizes, n, most), open_source(frame_of(rows, sizes))
+    found = source.arrays(choosing.chosen_sql(source.relation, source.kinds, domain, key))
+    used = np.column_stack([found[c] for c in domain])
+    made = np.column_stack(list(made_up.fillers(domain, 0, n - len(used)).values()))
+    return Counter(map(tuple, np.concatenate([used, made]).tolist()))
+
+
+def drawn_rows(rng, sizes, number, people=8):
+    ids = ["", "1", "01", "ä;1", "x,0;1", "ß", "p q", "p"][:people]
+    return [(str(rng.choice(ids)), tuple(map(int, rng.integers(0, sizes)))) for _ in range(number)]
+
+
+def test_the_engine_does_what_is_written_down():
+    rng = np.random.default_rng(2)
+    for trial in range(36):
+        sizes, most, n = ((2, 3), (2,), (3, 2, 300))[trial % 3], int(rng.integers(1, 4)), int(rng.integers(1, 30))
+        rows = drawn_rows(rng, sizes, int(rng.integers(1, 40)))
+        key = sha256(rng.bytes(8)).hexdigest()
+        assert engine(rows, sizes, n, most, key) == bounded(rows, sizes, n, most, key)
+
+
+def test_the_engine_moves_no_more_rows_and_a_broken_one_does(monkeypatch):
+    def worst():
+        rng, found = np.random.default_rng(3), 0
+        for _ in range(12):
+            rest = [row for row in drawn_rows(rng, (2,), 25) if row[0] != "p"]
+            tables = [
+                engine([*rest, *(("p", codes) for codes in rows)], (2,), 12, 2, KEYS[0])
+                for rows in ([], [(0,)] * 6, [(1,)] * 6)
+            ]
+            found = max([found, *(moved(a, b) for a in tables for b in tables)])
+        return found
+
+    assert worst() == 2
+    sql = choosing.chosen_sql
+    monkeypatch.setattr(choosing, "chosen_sql", lambda *args: sql(*args).replace("rank <= 2", "rank <= 2000"))
+    assert worst() > 2
+
+
+def test_each_row_of_a_person_is_kept_as_often():
+    def shares(second):
+        rows = [("many", (i,)) for i in range(8)] + [(f"one {i}", (8 + i,)) for i in range(6)]
+        used = Counter()
+        for i in range(3_000):
+            used += bounded(rows, (14,), 4, 2, sha256(b"%d" % i).hexdigest(), second=second)
+        return np.array([used[(i,)] / 3_000 for i in range(14)])
+
+    def fair(found):  # two of eight rows are kept, and four of eight kept rows used
+        expected = np.array([0.125] * 8 + [0.5] * 6)
+        return bool((np.abs(found - expected) < 4 * np.sqrt(expected * (1 - expected) / 3_000)).all())
+
+    assert fair(shares(slice(32, None)))
+    assert not fair(shares(slice(32)))  # one half for both lines puts those first who have many rows
+    assert not fair(np.array([0.125 * 1.3] + [0.125] * 7 + [0.5] * 6))
+
+
+def sample_rows(number=3_000, people=700):
+    rng = np.random.default_rng(4)
+    who = rng.integers(0, people, number)
+    a = rng.integers(0, 2, number)
+    b = np.where(rng.random(number) < 0.8, a, rng.integers(0, 2, number))
+    return pd.DataFrame({"who": who, "x0": a.astype(str), "x1": b.astype(str)})
+
+
+def test_files_and_frames_give_the_same_choice(tmp_path, monkeypatch):
+    frame, domain = sample_rows(), domain_of((2, 2), 1_900, 3)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    shuffled = frame.sample(frac=1.0, random_state=0)
+    missing = frame.assign(who=frame["who"].where(frame["who"] != 5).astype(float))
+    missing.assign(who=missing["who"].astype("Int64")).to_csv(tmp_path / "m.csv", index=False)
+    counted = []
+    for data in (frame, shuffled, frame.astype(str), polars.from_pandas(frame), pyarrow.Table.from_pandas(frame),
+                 tmp_path / "t.csv", tmp_path / "t.parquet", {c: frame[c].to_list() for c in frame}):  # fmt: skip
+        table = load(data, domain, reading=Reading(key=KEYS[2]))
+        assert table.rows == 1_900
+        counted.append(table.counts([("x0", "x1")])[0].tolist())
+    assert counted == [counted[0]] * 8
+    monkeypatch.setattr(loading, "MEMORY_BYTES", 0)
+    monkeypatch.setattr("discreet.tables.stream.BATCH", 500)
+    streamed = load(frame, domain, reading=Reading(key=KEYS[2]))
+    assert isinstance(streamed, StreamTable)
+    assert streamed.counts([("x0", "x1")])[0].tolist() == counted[0]
+    places = {"x0": np.array([1, 0])}
+    assert streamed.recoded(places, {"x0": 2, "x1": 2}).counts([("x0", "x1")])[0].tolist() == counted[0][::-1]
+    assert load(frame, domain, reading=Reading(key=KEYS[1])).counts([("x0", "x1")])[0].tolist() != counted[0]
+    lost = [
+        load(d, domain, reading=Reading(key=KEYS[2])).counts([("x0", "x1")])[0].tolist()
+        for d in (missing, tmp_path / "m.csv")
+    ]
+    assert lost[0] == lost[1] != counted[0]
+    fresh = {str(load(frame, domain).counts([("x0", "x1")])[0].tolist()) for _ in range(4)}
+    assert len(fresh) > 1
+
+
+@pytest.mark.parametrize("names", ["c1 c0 person", "person codes c0", "nth label who", "digest rank rows", "x1 x0 id"])
+def test_names_do_not_matter(names):
+    frame, domain = sample_rows(), domain_of((2, 2), 1_900, 3)
+    first, second, who = names.split()
+    renamed = frame.rename(columns={"x0": first, "x1": second, "who": who})
+    columns = dict(zip((first, second), domain.columns.values(), strict=True))
+    table = load(renamed, dc.Domain(columns, rows=1_900, people=People(who, 3)), reading=Reading(key=KEYS[2]))
+    expected = load(frame, domain, reading=Reading(key=KEYS[2])).counts([("x0", "x1")])[0]
+    assert table.counts([(first, second)])[0].tolist() == expected.tolist()
+
+
+def test_rows_without_an_id_are_one_person():
+    frame = pd.DataFrame({"who": [None, "", *("p",) * 3, *(None,) * 95], "x0": ["0", "0", *("1",) * 3, *("0",) * 95]})
+    table = load(frame, domain_of((2,), 4, 2), reading=Reading(key=KEYS[0]))
+    assert table.counts([("x0",)])[0].tolist() == [2, 2]
+    numbers = pyarrow.table(
+        {"who": [float("nan"), None, *(7.0,) * 3, *(float("nan"),) * 95], "x0": frame["x0"].to_list()}
+    )
+    assert load(numbers, domain_of((2,), 4, 2)).counts([("x0",)])[0].tolist() == [2, 2]
+    texts = pyarrow.table({"who": ["", "", *("7",) * 3, *(None,) * 95], "x0": frame["x0"].to_list()})
+    tables = [load(data, domain_of((2,), 3, 2), reading=Reading(key=KEYS[1])) for data in (numbers, texts)]
+    assert tables[0].counts([("x0",)])[0].tolist() == tables[1].counts([("x0",)])[0].tolist()
+
+
+def test_too_few_rows_are_made_up_or_refused():
+    frame, told = sample_rows(), []
+    left = int(frame.groupby("who").size().clip(upper=3).sum())
+    short = domain_of((2, 2), left + 40, 3)
+    table = load(frame, short, reading=Reading(key=KEYS[0], doubt=told.append))
+    assert table.rows == left + 40
+    assert "40 rows are made up" in told[0]
+    plain = load(frame, domain_of((2, 2), left, 3), reading=Reading(key=KEYS[0], doubt=told.append))
+    assert len(told) == 1
+    added = table.counts([("x0", "x1")])[0] - plain.counts([("x0", "x1")])[0]
+    assert added.min() >= 0
+    assert added.sum() == 40
+    with pytest.raises(MisfitError, match=f"has {left:,} rows if at most 3 are kept of each person.* such as"):
+        load(frame, domain_of((2, 2), round(left / 0.94), 3))
+    with pytest.warns(DoubtWarning, match="made up"):
+        dc.discover(frame, domain=short, epsilon=5.0)
+    with pytest.raises(MisfitError, match="foreign"):
+        load(frame.assign(x0="7"), domain_of((2, 2), 1_900, 3))
+
+
+def test_made_up_rows_are_public_and_even():
+    domain = domain_of((3, 500), 10, 2)
+    many = made_up.fillers(domain, 0, 30_000)
+    part = made_up.fillers(domain, 100, 200)
+    assert all((many[c][100:200] == part[c]).all() for c in domain)
+    for column, size in (("x0", 3), ("x1", 500)):
+        counted = np.bincount(many[column], minlength=size)
+        assert len(counted) == size
+        assert ((counted - 30_000 / size) ** 2 / (30_000 / size)).sum() < size + 4 * np.sqrt(2 * size)
+    assert made_up.round_below(87_431) == 87_000
+    assert [made_up.round_below(n) for n in (0, 1, 9, 42, 999)] == [1, 1, 9, 42, 990]
+
+
+def test_the_domain_is_read_and_written():
+    text = "rows: 90\nunit: {name: patient, id: patient_id, max_rows: 5}\ncolumns:\n  a: {categories: [x, y]}\n"
+    domain = dc.Domain.from_yaml(text)
+    assert (domain.unit, domain.people, domain.group) == ("patient", People("patient_id", 5), 5)
+    assert domain.to_dict()["unit"] == {"name": "patient", "id": "patient_id", "max_rows": 5}
+    assert dc.Domain.from_yaml(domain.to_yaml()) == domain
+    assert dc.Domain.from_yaml(text.replace("name: patient, ", "")).unit == "person"
+    plain = dc.Domain.from_yaml(text.replace("{name: patient, id: patient_id, max_rows: 5}", "patient"))
+    assert (plain.unit, plain.people, plain.group, plain.to_dict()["unit"]) == ("patient", None, 1, "patient")
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        ("{id: who, max_rows: 0}", "max_rows"),
+        ("{id: who, max_rows: 1.5}", "max_rows"),
+        ("{id: '', max_rows: 2}", "id"),
+        ("{id: A, max_rows: 2}", "also a declared column"),
+        ("{id: a, max_rows: 2}", "also a declared column"),
+        ("{id: who}", "max_rows"),
+        ("{max_rows: 2}", "id"),
+        ("{id: who, max_rows: 2, most: 3}", "most"),
+        ("{id: who, max_rows: 2, name: ' '}", "unit"),
+        ("[who, 2]", "unit"),
+    ],
+)
+def test_units_that_make_no_sense(unit, words):
+    with pytest.raises(DomainError, match=words):
+        dc.Domain.from_yaml(f"rows: 90\nunit: {unit}\ncolumns:\n  a: {{categories: [x, y]}}\n")
+    with pytest.raises(DomainError):
+        People("who", True)
+
+
+def test_an_id_that_is_not_there():
+    frame = sample_rows()
+    with pytest.raises(MisfitError, match="no column 'who', which tells one person from another"):
+        load(frame.drop(columns="who"), domain_of((2, 2), 1_900, 3))
+    with pytest.raises(MisfitError, match="no column 'x0'"):
+        load(frame.drop(columns="x0"), domain_of((2, 2), 1_900, 3))
