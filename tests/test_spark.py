@@ -67,7 +67,10 @@ def spark(tmp_path_factory):
         patch.setenv("SPARK_LOCAL_IP", spark_cluster.HOST)
         patch.setenv("SPARK_CONF_DIR", str(folder))
         with spark_cluster.cluster(folder / "cluster") as url:
+            pq.write_table(pa.table({"a": ["x"]}), folder / "one.parquet")
+            held = open_engine(f"{url}?parquet={folder / 'one.parquet'}")
             yield url, folder
+            del held
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +136,19 @@ class TestCluster:
         )
         forget()
 
+    def test_it_chooses_the_same_rows_of_each_person(self, spark):
+        url, folder = spark
+        rng = np.random.default_rng(3)
+        table = pa.table({"who": [f"p{i}" for i in rng.integers(0, 500, 3_000)], "x": rng.integers(0, 3, 3_000)})
+        pq.write_table(table, folder / "visits.parquet")
+        column = Categorical(categories=("0", "1", "2"))
+        domain = Domain({"x": column}, rows=990, people=dc.People("who", 2))
+        reading = Reading(key="0123456789abcdef" * 4)
+        there = load(f"{url}?parquet={folder / 'visits.parquet'}", domain, reading=reading)
+        plain = load(table, domain, reading=reading)
+        assert there.counts([("x",)])[0].tolist() == plain.counts([("x",)])[0].tolist()
+        forget()
+
     def test_the_command_line_is_quiet(self, spark, tmp_path):
         url, folder = spark
         (tmp_path / "domain.yaml").write_text(dc.network("asia").domain(20_000).to_yaml())
@@ -165,7 +181,9 @@ class TestCluster:
             if words.startswith("measuring"):
                 listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout  # noqa: S607
                 for line in listed.splitlines():
-                    if ("deploy.worker.Worker" in line or "CoarseGrainedExecutorBackend" in line) and url in line:
+                    if ("deploy.worker.Worker" in line or "CoarseGrainedExecutorBackend" in line) and str(
+                        folder
+                    ) in line:
                         os.kill(int(line.split()[0]), signal.SIGKILL)
 
         data = f"{url}?parquet={folder / 'asia.parquet'}"

@@ -61,7 +61,16 @@ class Engine(Sealed):
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table."""
-        return arrays_of(self.asked(lambda backend: backend.to_pyarrow(expr)))
+        return arrays_of(self.collected(expr))
+
+    def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
+        """Yield the columns of a large table, some rows at a time."""
+        for batch in self.collected(expr).to_batches(max_chunksize=rows):
+            yield arrays_of(batch)
+
+    def collected(self, expr: Expr) -> Any:
+        """Return a table as one of Arrow."""
+        return self.asked(lambda backend: backend.to_pyarrow(expr))
 
     def sha256(self, text: Expr) -> Expr:
         """Return the hash of a text, in lower-case hexadecimal digits."""
@@ -74,12 +83,6 @@ class Engine(Sealed):
     def kept(self, expr: Expr) -> Expr:
         """Return the same table as the engine keeps it for later queries, where it can."""
         return expr
-
-    def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
-        """Yield the columns of a large table, some rows at a time."""
-        reader = self.asked(lambda backend: backend.to_pyarrow_batches(expr, chunk_size=rows))
-        while (batch := self.asked(lambda backend: next(reader, None))) is not None:
-            yield arrays_of(batch)
 
 
 def arrays_of(table: Any) -> dict[str, npt.NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
@@ -11,7 +12,7 @@ import numpy as np
 
 from discreet.errors import EngineError, SettingError, TableError
 from discreet.tables.engines.codes import Expr
-from discreet.tables.engines.engine import Engine
+from discreet.tables.engines.engine import Engine, arrays_of
 from discreet.tables.engines.source import EngineSource
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ class PostgresEngine(Engine):
         """Return the columns of a small table, without a cursor on the server: with one it would not use its cores."""
         rows = self.asked(lambda backend: backend.con.execute(backend.compile(expr).encode()).fetchall())
         return {name: np.array([row[i] for row in rows]) for i, name in enumerate(expr.columns)}
+
+    def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
+        """Yield the columns of a large table, some rows at a time."""
+        reader = self.asked(lambda backend: backend.to_pyarrow_batches(expr, chunk_size=rows))
+        while (batch := self.asked(lambda backend: next(reader, None))) is not None:
+            yield arrays_of(batch)
 
     def sha256(self, text: Expr) -> Expr:
         """Return the hash of a text, in lower-case hexadecimal digits."""

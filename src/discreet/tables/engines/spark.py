@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Event, Thread
 from typing import Any
@@ -14,12 +14,10 @@ from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 from weakref import finalize
 
-import numpy.typing as npt
-
 from discreet.errors import EngineError, SettingError, TableError
 from discreet.sealed import hush
 from discreet.tables.engines.codes import Expr
-from discreet.tables.engines.engine import Engine, arrays_of
+from discreet.tables.engines.engine import Engine
 from discreet.tables.engines.source import EngineSource
 
 TOGETHER = 16
@@ -58,15 +56,9 @@ class SparkEngine(Engine):
         super().__init__(ibis.pyspark.connect(session), name, why=_why, together=TOGETHER)
         self._session = session
 
-    def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns of a small table."""
-        return arrays_of(self.asked(lambda backend: self._collected(backend.compile(expr))))
-
-    def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
-        """Yield the columns of a large table, some rows at a time."""
-        found = self.asked(lambda backend: self._collected(backend.compile(expr)))
-        for batch in found.to_batches(max_chunksize=rows):
-            yield arrays_of(batch)
+    def collected(self, expr: Expr) -> Any:
+        """Return a table as one of Arrow."""
+        return self.asked(lambda backend: self._watched(lambda: self._session.sql(backend.compile(expr)).toArrow()))
 
     def hash(self, text: Expr) -> Expr:
         """Return a fast hash of a text, a whole number."""
@@ -85,19 +77,13 @@ class SparkEngine(Engine):
         self._session.sql(backend.compile(expr)).persist().createOrReplaceTempView(name)
         return backend.table(name)
 
-    def _collected(self, sql: str) -> Any:
-        with self._watched():
-            return self._session.sql(sql).toArrow()
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _watched(self, work: Callable[[], Any]) -> Any:
         """Break a query off if the cluster has had no worker for a while."""
         over = Event()
-        context = self._session.sparkContext
-        watch = Thread(target=_watch, args=(context, over), daemon=True)
+        watch = Thread(target=_watch, args=(self._session.sparkContext, over), daemon=True)
         watch.start()
         try:
-            yield
+            return work()
         finally:
             over.set()
             watch.join()
