@@ -52,8 +52,8 @@ def test_a_url_names_a_master_and_a_table():
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.slow  # needs pyspark
 def test_a_master_that_is_not_there_is_told_soon():
-    pytest.importorskip("pyspark")
     with pytest.raises(EngineError, match="master cannot be reached"):
         load("spark://127.0.0.1:1?table=x", Domain({"a": Categorical(categories=("x",))}, rows=1))
 
@@ -66,6 +66,7 @@ def spark(tmp_path_factory):
         patch.setenv("JAVA_HOME", str(spark_cluster.java_home(folder)))
         patch.setenv("SPARK_LOCAL_IP", spark_cluster.HOST)
         patch.setenv("SPARK_CONF_DIR", str(folder))
+        (folder / "spark-defaults.conf").write_text("spark.cores.max 1\n")  # leaves a worker to another driver
         with spark_cluster.cluster(folder / "cluster") as url:
             pq.write_table(pa.table({"a": ["x"]}), folder / "one.parquet")
             held = open_engine(f"{url}?parquet={folder / 'one.parquet'}")
@@ -179,11 +180,10 @@ class TestCluster:
 
         def kill(words):
             if words.startswith("measuring"):
-                listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout  # noqa: S607
-                for line in listed.splitlines():
-                    if ("deploy.worker.Worker" in line or "CoarseGrainedExecutorBackend" in line) and str(
-                        folder
-                    ) in line:
+                listed = subprocess.run(["ps", "-wweo", "pid,args"], capture_output=True, text=True, check=True)  # noqa: S607
+                lines = [line for line in listed.stdout.splitlines() if str(folder) in line]
+                for line in lines:
+                    if "deploy.worker.Worker" in line or "CoarseGrainedExecutorBackend" in line:
                         os.kill(int(line.split()[0]), signal.SIGKILL)
 
         data = f"{url}?parquet={folder / 'asia.parquet'}"

@@ -56,9 +56,13 @@ class SparkEngine(Engine):
         super().__init__(ibis.pyspark.connect(session), name, why=_why, together=TOGETHER)
         self._session = session
 
+    def asked(self, work: Callable[[Any], Any]) -> Any:
+        """Do something with the connection; break it off if the cluster has had no worker for a while."""
+        return super().asked(lambda backend: self._watched(lambda: work(backend)))
+
     def collected(self, expr: Expr) -> Any:
         """Return a table as one of Arrow."""
-        return self.asked(lambda backend: self._watched(lambda: self._session.sql(backend.compile(expr)).toArrow()))
+        return self.asked(lambda backend: self._session.sql(backend.compile(expr)).toArrow())
 
     def hash(self, text: Expr) -> Expr:
         """Return a fast hash of a text, a whole number."""
@@ -78,7 +82,6 @@ class SparkEngine(Engine):
         return backend.table(name)
 
     def _watched(self, work: Callable[[], Any]) -> Any:
-        """Break a query off if the cluster has had no worker for a while."""
         over = Event()
         watch = Thread(target=_watch, args=(self._session.sparkContext, over), daemon=True)
         watch.start()
@@ -230,7 +233,7 @@ def _watch(context: Any, over: Event) -> None:
 def _why(kind: type[Exception]) -> str | None:
     reasons = {
         "AnalysisException": "Spark cannot make sense of the table: a column or a file may be gone",
-        "Py4JJavaError": "Spark broke the query off: workers went away, or ran out of memory",
+        "Py4JJavaError": "Spark broke the query off: no worker was free, or workers went away or ran out of memory",
         "Py4JNetworkError": "the connection to Spark was lost",
         "ConnectionRefusedError": "the connection to Spark was lost",
     }
