@@ -655,6 +655,18 @@ def test_marks_are_keyed_and_never_leave(net, rows, tmp_path):
     assert not releases[0] & releases[1]
 
 
+def test_a_lost_key_is_told_and_a_new_one_is_not(net, rows, tmp_path, recwarn):
+    def ask(ledger):
+        dc.discover(rows, domain=net.domain(ROWS), epsilon=1.0, account=Account("visits", ledger))
+        return [w for w in recwarn if "rows seen before are not recognised" in str(w.message)]
+
+    ledger = open_ledger(tmp_path / "l.db")
+    assert not ask(ledger)
+    assert not ask(ledger)  # finds the marks of the run before, under the same key
+    (tmp_path / "l.db.key").unlink()
+    assert ask(open_ledger(tmp_path / "l.db"))
+
+
 def test_the_chain_does_not_depend_on_rows(net, tmp_path, monkeypatch):
     """Hashes are published: with the same answers, clock and ids, two tables leave the same entries."""
     import discreet.ledger.ledger as module

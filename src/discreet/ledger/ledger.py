@@ -33,12 +33,16 @@ class Ledger:
     ----------
     store
         Where entries are kept.
+
+    ``forgetful`` is set once the key of marks had to be made although rows were marked before: these are not known any
+    more.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.late: str | None = None
         self.fresh = False
+        self.forgetful = False
         self._marker: Marker | None = None
         self._identity: str | None = None
 
@@ -271,15 +275,10 @@ class Ledger:
         """Return what rows are known by, under the ledger's secret key."""
         if self._marker is None:
             self._marker = Marker(key_of(self._store.key_name, self.identity()))
+            with self._store.reading() as session:
+                before = bool(session.run("SELECT 1 FROM discreet_marks LIMIT 1"))
+            self.forgetful = self._marker.fresh and before
         return self._marker.mark(raw)
-
-    @property
-    def forgetful(self) -> bool:
-        """Whether the key was made just now although rows were marked before: these are not known any more."""
-        if self._marker is None or not self._marker.fresh:
-            return False
-        with self._store.reading() as session:
-            return bool(session.run("SELECT 1 FROM discreet_marks LIMIT 1"))
 
     def alike(self, dataset: str, mark: str) -> list[Standing]:
         """Return other data sets that the same rows are counted under, those with a limit first."""
