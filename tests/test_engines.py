@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
+from discreet.cli_recording import source_name
 from discreet.discovering import discover_in
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import EngineError, MisfitError, RoomError, SettingError, TableError
@@ -350,11 +351,20 @@ def test_people_on_a_server_are_promised_what_people_in_files_are(server, base, 
 # --- what goes wrong ------------------------------------------------------------------------------------------------
 
 
+SECRET_URLS = (
+    "postgresql://me:secret@host/db?table=x",
+    "postgresql://me@host/db?table=x&password=secret",
+    "postgresql://me@host/db?table=x&oauth_client_secret=secret",
+    "postgresql://me:ab/secret@host/db?table=x",
+)
+
+
 def test_passwords_belong_elsewhere():
-    for url in ("postgresql://me:secret@host/db?table=x", "postgresql://me@host/db?table=x&password=secret"):
-        with pytest.raises(SettingError, match="leave the password out") as refused:
+    for url in SECRET_URLS:
+        with pytest.raises(SettingError, match=r"leave the password out|expected postgresql") as refused:
             load(url, Domain({"a": Categorical(categories=("x",))}, rows=1))
         assert "secret" not in str(refused.value)
+        assert "secret" not in source_name(url)
 
 
 @pytest.mark.parametrize("url", ["postgresql://host/db", "postgresql://host/db?table=", "postgresql://[x/db?table=a"])
@@ -458,6 +468,138 @@ def test_columns_that_are_absent_or_of_the_wrong_type(server, base, asia):
         assert "secret-value" not in str(refused.value)
 
 
+def run_on(server, *commands):
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        for command in commands:
+            connection.execute(command)
+
+
+def test_schemas_with_dots_are_not_other_schemas(server, base):
+    run_on(
+        server,
+        'CREATE SCHEMA IF NOT EXISTS "postgres.public"',
+        "CREATE TABLE IF NOT EXISTS \"postgres.public\".tt AS SELECT CAST('a' AS text) AS v",
+        "CREATE TABLE IF NOT EXISTS public.tt AS SELECT CAST('b' AS text) AS v",
+    )
+    domain = Domain({"v": Categorical(categories=("a", "b"))}, rows=1)
+    assert load(f"{base}&table=postgres.public.tt", domain).counts([("v",)])[0].tolist() == [1, 0]
+    assert load(f"{base}&table=public.tt", domain).counts([("v",)])[0].tolist() == [0, 1]
+
+
+GRIDS = {"grid": Numeric(bounds=(0.0, 100.0)), "steps": Numeric(bounds=(0.0, 100.0), bins=4, at="quantiles")}
+
+
+@pytest.mark.parametrize("column", GRIDS.values(), ids=GRIDS)
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("float8", ["1e-323", "5", "-1e-323", "1e308", "-inf", "100"]),
+        ("numeric", ["1e-250", "1e250", "-1e4000", "99.99", "Infinity", "0"]),
+        ("text", ["1e-306", "1e306", " 7 ", "1e-999", "0.0", "1e999"]),
+        ("real", ["1e-45", "3e38", "7", "0", "100", "50"]),
+    ],
+)
+def test_no_number_is_too_small_or_too_large(server, base, kind, values, column):
+    listed = ", ".join(f"(CAST('{value}' AS {kind}))" for value in values)
+    made = f"CREATE TABLE odd_numbers AS SELECT * FROM (VALUES {listed}) t(v)"
+    run_on(server, "DROP TABLE IF EXISTS odd_numbers", made)
+    domain = Domain({"v": column}, rows=len(values))
+    texts = {"v": [value.replace("Infinity", "inf") for value in values]}
+    found = load(f"{base}&table=odd_numbers", domain).counts([("v",)])[0]
+    assert found.tolist() == load(pa.table(texts), domain).counts([("v",)])[0].tolist()
+
+
+def test_types_of_the_servers_own(server, base):
+    run_on(
+        server,
+        "DROP TABLE IF EXISTS own",
+        "DROP TYPE IF EXISTS yn, small, word CASCADE",
+        "CREATE TYPE yn AS ENUM ('yes', 'no')",
+        "CREATE DOMAIN small AS integer",
+        "CREATE DOMAIN word AS text",
+        "CREATE TABLE own (e yn, i small, w word, m money, c char(4), t text)",
+        "INSERT INTO own VALUES ('yes', 1, '', 3, 'a', repeat('x', 10000000)), ('no', 2, 'w', 4, 'b', '5')",
+    )
+    columns = {
+        "e": Categorical(categories=("yes", "no", "maybe")),
+        "i": Categorical(categories=("1.0", "2")),
+        "w": Categorical(categories=("w",), missing="gone"),
+        "m": Categorical(categories=("$3.00", "$4.00"), other="else"),
+        "c": Categorical(categories=("a", "b")),
+        "t": Numeric(bounds=(0.0, 9.0), bins=2, other="long"),
+    }
+    table = load(f"{base}&table=own", Domain(columns, rows=2))
+    found = [t.tolist() for t in table.counts([(name,) for name in "eiwct"])]
+    assert found == [[1, 1, 0], [1, 1], [1, 1], [1, 1], [0, 1, 1]]
+    with pytest.raises(MisfitError, match="'m' holds foreign values"):
+        load(f"{base}&table=own", Domain({"m": Numeric(bounds=(0.0, 9.0))}, rows=2))
+
+
+def test_settings_of_a_user_change_nothing(server, base):
+    run_on(
+        server,
+        "DROP TABLE IF EXISTS accents",
+        "DROP ROLE IF EXISTS odd_user",
+        "CREATE TABLE accents AS SELECT 'é\\n' AS v, interval '36 hours' AS d",
+        "CREATE ROLE odd_user LOGIN",
+        "GRANT SELECT ON accents TO odd_user",
+        "ALTER ROLE odd_user SET client_encoding = 'latin1'",
+        "ALTER ROLE odd_user SET standard_conforming_strings = off",
+        "ALTER ROLE odd_user SET IntervalStyle = 'iso_8601'",
+    )
+    columns = {
+        "v": Categorical(categories=("é\\n", "b\\'"), other="else"),
+        "d": Categorical(categories=("36:00:00",), other="else"),
+    }
+    for who in ("postgres", "odd_user"):
+        table = load(f"{base.replace('postgres@', f'{who}@')}&table=accents", Domain(columns, rows=1))
+        assert [t.tolist() for t in table.counts([("v",), ("d",)])] == [[1, 0, 0], [1, 0]], who
+
+
+def test_ids_that_are_equal_are_one_person(server, base):
+    run_on(
+        server,
+        "DROP TABLE IF EXISTS cases",
+        "CREATE TABLE cases AS SELECT * FROM (VALUES ('1'::numeric, 'a'), ('1.0', 'a'), ('1.00', 'b'), ('1.50', 'a'), "
+        "('1.5', 'b'), ('NaN', 'a'), (NULL, 'b'), ('10', 'a'), ('100', 'b')) t(who, v)",
+    )
+    domain = Domain({"v": Categorical(categories=("a", "b"))}, rows=5, people=dc.People("who", 1))
+    assert open_engine(f"{base}&table=cases").left(domain.people) == 5
+    assert load(f"{base}&table=cases", domain).counts([("v",)])[0].sum() == 5
+
+
+def test_an_expression_on_a_server_knows_people(server):
+    import ibis
+
+    made = "CREATE TABLE mine AS SELECT i % 7 AS who, 'a' AS v FROM generate_series(1, 50) i"
+    run_on(server, "DROP TABLE IF EXISTS mine", made)
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        table = ibis.postgres.from_connection(connection).table("mine")
+        domain = Domain({"v": Categorical(categories=("a", "b"))}, rows=14, people=dc.People("who", 2))
+        assert load(table, domain).counts([("v",)])[0].tolist() == [14, 0]
+
+
+def test_labels_that_no_column_can_hold_meet_nothing(server, base):
+    run_on(server, "DROP TABLE IF EXISTS narrow", "CREATE TABLE narrow AS SELECT 3::real AS r, 3::numeric AS n")
+    columns = {
+        "r": Categorical(categories=("1e-50", "1e300", "3"), other="else"),
+        "n": Categorical(categories=("٣", "3.00"), other="else"),
+    }
+    found = load(f"{base}&table=narrow", Domain(columns, rows=1)).counts([("r",), ("n",)])
+    assert [t.tolist() for t in found] == [[0, 0, 1, 0], [0, 1, 0]]
+
+
+def test_a_column_that_is_asked_for_twice(asia):
+    net, rows, url = asia
+    domain = net.domain(20_000)
+    sets = [("lung", "lung"), ("lung", "smoke", "lung")]
+    plain = load(rows, domain).counts(sets)
+    assert all((x == y).all() for x, y in zip(plain, load(url, domain).counts(sets), strict=True))
+    joint = load(rows, domain).counts([("smoke", "lung", "xray")])[0]
+    for columns, x in zip(sets, plain, strict=True):
+        assert (margin(joint, ("smoke", "lung", "xray"), columns) == x).all()
+
+
 def test_a_server_that_goes_away_in_the_middle(server, asia, tmp_path):
     net, _, url = asia
     domain = net.domain(20_000)
@@ -479,8 +621,11 @@ def test_a_server_that_goes_away_in_the_middle(server, asia, tmp_path):
 
 
 def test_an_engine_never_quotes_what_it_holds(server, base):
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute("CREATE OR REPLACE VIEW trap AS SELECT CAST(e AS integer)::text AS e FROM odd")
+    run_on(
+        server,
+        "CREATE TABLE IF NOT EXISTS trapped AS SELECT CAST('secret-value' AS text) AS e",
+        "CREATE OR REPLACE VIEW trap AS SELECT CAST(e AS integer)::text AS e FROM trapped",
+    )
     with pytest.raises(EngineError) as failed:
         load(f"{base}&table=trap", Domain({"e": Categorical(categories=("x",))}, rows=1))
     assert "secret-value" not in str(failed.value)

@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dc
 from discreet.discovering import discover_in
-from discreet.domain import Categorical, Domain
+from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import EngineError, MisfitError, RoomError, SettingError, TableError
 from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals
@@ -148,6 +148,15 @@ class TestCluster:
         there = load(f"{url}?parquet={folder / 'visits.parquet'}", domain, reading=reading)
         plain = load(table, domain, reading=reading)
         assert there.counts([("x",)])[0].tolist() == plain.counts([("x",)])[0].tolist()
+        forget()
+
+    def test_a_file_that_was_written_again_is_read_again(self, spark):
+        url, folder = spark
+        domain = Domain({"v": Numeric(bounds=(0.0, 9.0), bins=2, other="else")}, rows=4)
+        for values, expected in ((["1", "1", "9", "9"], [2, 2, 0]), (["9", "5\u2028", "5\x85", "\u20295"], [0, 1, 3])):
+            pq.write_table(pa.table({"v": values}), folder / "again.parquet")
+            found = load(f"{url}?parquet={folder / 'again.parquet'}", domain).counts([("v",)])[0]
+            assert found.tolist() == expected == load(pa.table({"v": values}), domain).counts([("v",)])[0].tolist()
         forget()
 
     def test_the_command_line_is_quiet(self, spark, tmp_path):

@@ -102,6 +102,8 @@ def _name_of_url(url: str) -> str:
         tables = [value for key, value in parse_qsl(parts.query) if key in ("table", "parquet")]
     except ValueError:
         return "data"
+    if "@" in parts.path:  # a password that was not quoted
+        return "data"
     return ":".join([parts.path.strip("/") or parts.scheme, *tables])
 
 

@@ -15,8 +15,8 @@ Node = Any
 """A nested structure of dict, list and scalars, as YAML or JSON give it."""
 
 MAX_BYTES = 16 * 1024 * 1024
-_INTEGER = re.compile(r"[+-]?\d+")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 Wrong = type[InputError]
 
 

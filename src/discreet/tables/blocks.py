@@ -84,4 +84,10 @@ def margin(joint: IntArray, block: Columns, wanted: Columns) -> IntArray:
     others = tuple(i for i, column in enumerate(block) if column not in wanted)
     summed = joint.sum(axis=others, dtype=np.int64)
     left = [column for column in block if column in wanted]
-    return np.ascontiguousarray(summed.transpose([left.index(column) for column in wanted]))
+    if len(left) == len(wanted):
+        return np.ascontiguousarray(summed.transpose([left.index(column) for column in wanted]))
+    size = dict(zip(left, summed.shape, strict=True))
+    found = np.zeros([size[column] for column in wanted], dtype=np.int64)
+    places = np.indices(summed.shape)
+    found[tuple(places[left.index(column)] for column in wanted)] = summed  # a column that stands twice: the diagonal
+    return found

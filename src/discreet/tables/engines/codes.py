@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Expr = Any
 """An expression of Ibis: it builds its classes at run time."""
 
-_BLANK, _DIGITS = r"[ \t\n\r\f\v]*", "[0-9]+(_[0-9]+)*"
-NUMBER = f"^{_BLANK}[+-]?({_DIGITS}([.]({_DIGITS})?)?|[.]{_DIGITS})([eE][+-]?[0-9]{{1,3}})?{_BLANK}$"
+_BLANK, _DIGITS = "[ \t\n\r\f\x0b]*", "[0-9]+(_[0-9]+)*"
+NUMBER = f"^{_BLANK}[+-]?({_DIGITS}([.]({_DIGITS})?)?|[.]{_DIGITS})([eE][+-]?[0-9]{{1,3}})?{_BLANK}"
 """Texts that are numbers. Longer exponents are not, though DuckDB reads them as nothing or as infinite."""
 
 LONGEST = 200
@@ -74,13 +74,13 @@ def beyond(raw: Expr, column: Numeric, engine: str) -> Expr:
     (low, high), kind = column.bounds, raw.type()
     if kind.is_boolean():
         return ibis.literal(value=False)
-    if not _as_text(kind, engine):
-        value = raw.cast("float64")
+    if not _as_text(kind):
+        value = double_of(raw, engine)
         found = (value < _double(low)) | (value > _double(high))
-        return found & ~raw.isnan() if kind.is_floating() else found
+        return found & ~gone(raw, engine)
     text, word = _text(raw), _word(raw)
     value = _value(text, engine)
-    found = ibis.cases((_written(text), (value < _double(low)) | (value > _double(high))), else_=False)
+    found = ibis.cases((_written(text, engine), (value < _double(low)) | (value > _double(high))), else_=False)
     return found | word.isin(_HIGH + _LOW)
 
 
@@ -119,31 +119,40 @@ def _text(raw: Expr) -> Expr:
     return raw if raw.type().is_string() else raw.cast("string")
 
 
-def _as_text(kind: DataType, engine: str) -> bool:
-    """Whether numbers are read from the text of a value. PostgreSQL's decimals may be NaN, infinite, or too long."""
-    return not (kind.is_integer() or kind.is_floating() or (kind.is_decimal() and engine != "postgres"))
+def _as_text(kind: DataType) -> bool:
+    """Whether numbers are read from the text of a value."""
+    return not (kind.is_integer() or kind.is_floating() or kind.is_decimal())
+
+
+def _short(text: Expr) -> Expr:
+    """Return the beginning of a text: no engine has to work on a very long one."""
+    return text.substr(0, LONGEST + 1)
 
 
 def _word(raw: Expr) -> Expr:
-    return _text(raw).lower().strip()
+    return _short(_text(raw)).lower().strip()
 
 
-def _written(text: Expr) -> Expr:
-    return (text.length() <= LONGEST) & text.re_search(NUMBER)
+def _written(text: Expr, engine: str) -> Expr:
+    """Whether a text is a number. In Java `$` would also match before a last line end of any kind."""
+    return (text.length() <= LONGEST) & _short(text).re_search(NUMBER + (r"\z" if engine == "pyspark" else "$"))
 
 
 def _value(text: Expr, engine: str) -> Expr:
     """Return the number that a text is written as."""
+    plain = text.strip().replace("_", "")
+    return plain.cast("float64") if engine != "postgres" else double_of(plain.cast("decimal"), engine)
+
+
+def double_of(number: Expr, engine: str) -> Expr:
+    """Return a number as a float. PostgreSQL fails at decimals that are too large or too small for one."""
     import ibis
 
-    plain = text.strip().replace("_", "")
-    if engine != "postgres":
-        return plain.cast("float64")
-    exact = plain.cast("decimal")  # PostgreSQL fails at texts that are too large or too small for a float
-    small = (exact < ibis.literal(_SMALLEST).cast("decimal")) & (exact > ibis.literal("-" + _SMALLEST).cast("decimal"))
-    large = ibis.literal(_LARGEST).cast("decimal"), ibis.literal("-" + _LARGEST).cast("decimal")
-    clipped = ibis.least(ibis.greatest(exact, large[1]), large[0])
-    return ibis.cases((small, _double(0.0)), else_=clipped.cast("float64"))
+    if not number.type().is_decimal() or engine != "postgres":
+        return number.cast("float64")
+    largest, smallest = ibis.literal(_LARGEST).cast("decimal"), ibis.literal(_SMALLEST).cast("decimal")
+    clipped = ibis.least(ibis.greatest(number, -largest), largest)
+    return ibis.cases(((number < smallest) & (number > -smallest), _double(0.0)), else_=clipped.cast("float64"))
 
 
 def _numbers(raw: Expr, column: Numeric, engine: str, missing: int) -> list[tuple[Expr, Expr]]:
@@ -153,12 +162,12 @@ def _numbers(raw: Expr, column: Numeric, engine: str, missing: int) -> list[tupl
     kind = raw.type()
     if kind.is_boolean():
         return [(raw, _bin(_double(1.0), column)), (~raw, _bin(_double(0.0), column))]
-    if not _as_text(kind, engine):
-        return [(ibis.literal(value=True), _bin(raw.cast("float64"), column))]
+    if not _as_text(kind):
+        return [(ibis.literal(value=True), _bin(double_of(raw, engine), column))]
     text, word = _text(raw), _word(raw)
     last = column.size - 1 - len({column.missing, column.other} - {None})
     return [
-        (_written(text), _bin(_value(text, engine), column)),
+        (_written(text, engine), _bin(_value(text, engine), column)),
         (word.isin(_NAN), ibis.literal(missing)),
         (word.isin(_HIGH), ibis.literal(last)),
         (word.isin(_LOW), ibis.literal(0)),
@@ -178,7 +187,8 @@ def _bin(value: Expr, column: Numeric) -> Expr:
         cases = [(value < _double(edge), i) for i, edge in enumerate(inner)]
         return ibis.cases(*cases, else_=len(inner)) if cases else ibis.literal(0)
     share = (clipped - _double(low)) / _double(high - low)
-    return _capped((share * _double(GRID)).floor(), GRID - 1)
+    step = _capped((share * _double(GRID)).floor(), GRID - 1)
+    return _unless_tiny(clipped, low, (high - low) / (2 * GRID), step)
 
 
 def _step(clipped: Expr, low: float, span: float) -> Expr:
@@ -190,7 +200,15 @@ def _step(clipped: Expr, low: float, span: float) -> Expr:
 
     guess = _capped(((clipped - _double(low)) / _double(span) * _double(STEPS)).floor(), STEPS - 1)
     up = (clipped >= edge(guess + 1)) & (guess < STEPS - 1)
-    return ibis.cases((up, guess + 1), (clipped < edge(guess), guess - 1), else_=guess)
+    step = ibis.cases((up, guess + 1), (clipped < edge(guess), guess - 1), else_=guess)
+    return _unless_tiny(clipped, low, span / (2 * STEPS), step)
+
+
+def _unless_tiny(clipped: Expr, low: float, least: float, step: Expr) -> Expr:
+    """Return 0 for what lies so near to the lower bound that PostgreSQL would fail at its share."""
+    import ibis
+
+    return ibis.cases((clipped - _double(low) < _double(least), ibis.literal(0, type="int64")), else_=step)
 
 
 def _capped(step: Expr, last: int) -> Expr:
@@ -225,7 +243,14 @@ def _numeric_matches(name: str, raw: Expr, labels: tuple[str, ...], engine: str)
                 found.append((raw == ibis.literal(int(number), type="int64"), code))
         elif kind.is_decimal() and engine == "postgres":
             found.append((raw == ibis.literal(labels[code]).cast("decimal"), code))
-        elif not kind.is_float32() or np.isfinite(np.float32(float(number))):
+        elif not kind.is_float32() or _fits(float(number)):
             same = "float32" if kind.is_float32() else "float64"
             found.append((raw.cast(same) == _double(float(number), same), code))
     return found
+
+
+def _fits(number: float) -> bool:
+    """Whether a number is one of the narrow floats: not too large, and not too small."""
+    with np.errstate(all="ignore"):
+        narrow = np.float32(number)
+    return bool(np.isfinite(narrow)) and (narrow != 0 or number == 0)

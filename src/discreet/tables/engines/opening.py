@@ -47,9 +47,16 @@ def _open_expression(table: Any) -> EngineSource:
         backend = None
     if backend is None:
         raise SettingError(f"{name}: this expression of Ibis belongs to no connection")
-    together = 1
-    if backend.name == "pyspark":
-        from discreet.tables.engines.spark import TOGETHER
+    return EngineSource(_engine(backend, name), table)
 
-        together = TOGETHER
-    return EngineSource(Engine(backend, name, together=together), table)
+
+def _engine(backend: Any, name: str) -> Engine:
+    if backend.name == "postgres":
+        from discreet.tables.engines.postgres import PostgresEngine, why_postgres
+
+        return PostgresEngine(backend, name, why=why_postgres)
+    if backend.name == "pyspark":
+        from discreet.tables.engines.spark import SparkEngine
+
+        return SparkEngine(backend._session, name)
+    return Engine(backend, name)

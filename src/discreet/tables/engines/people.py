@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from discreet.tables.engines.codes import Expr
+from discreet.tables.engines.codes import Expr, gone
 
 _WHOLE = 1 << 53
 """Floats below this that are whole numbers are written as such."""
@@ -16,11 +16,14 @@ HALF = 32
 """Digits of half a hash."""
 
 
-def person_of(raw: Expr) -> Expr:
+def person_of(raw: Expr, engine: str) -> Expr:
     """Return a person's id as text; all rows without one have the empty text."""
     import ibis
 
     text = ibis.coalesce(raw.cast("string"), ibis.literal(""))
+    if raw.type().is_decimal() and engine == "postgres":  # 1 and 1.00 are equal there, and NaN is a number
+        short = text.re_replace(r"[.]0+$", "").re_replace(r"([.][0-9]*[1-9])0+$", r"\1")
+        return ibis.cases((gone(raw, engine), ""), else_=short)
     if not raw.type().is_floating():
         return text
     value = raw.cast("float64")
@@ -31,11 +34,11 @@ def person_of(raw: Expr) -> Expr:
     return ibis.cases((raw.isnull() | raw.isnan(), ""), (same, whole.cast("string")), else_=text)
 
 
-def left_of(table: Expr, name: str, most: int) -> Expr:
+def left_of(table: Expr, person: Expr, most: int) -> Expr:
     """Return the number of rows that are left if so many are kept of each person, as a table of one."""
     import ibis
 
-    people = table.select(person=person_of(table[name])).group_by("person").aggregate(n=lambda t: t.count())
+    people = table.select(person=person).group_by("person").aggregate(n=lambda t: t.count())
     return people.aggregate(n=ibis.least(people.n, ibis.literal(most, type="int64")).sum().cast("int64"))
 
 

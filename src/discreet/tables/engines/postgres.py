@@ -11,6 +11,7 @@ from weakref import finalize
 import numpy as np
 
 from discreet.errors import EngineError, SettingError, TableError
+from discreet.tables.encode import quote_name
 from discreet.tables.engines.codes import Expr
 from discreet.tables.engines.engine import Engine, arrays_of
 from discreet.tables.engines.source import EngineSource
@@ -23,19 +24,47 @@ CONNECT = 15
 """Seconds to wait for the server."""
 
 SETTINGS = (
+    "SET client_encoding = 'UTF8'",
     "SET standard_conforming_strings = on",
     "SET DateStyle = 'ISO'",
+    "SET IntervalStyle = 'postgres'",
+    "SET extra_float_digits = 1",
     "SET default_transaction_read_only = on",
     "SET statement_timeout = 0",
 )
 """What our queries mean does not depend on how the server is set up."""
 
 _EXPECTED = "data: expected postgresql://user@host/database?table=NAME"
+_SECRETS = ("password", "passfile", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret")
 _FIND = """
-    SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    SELECT c.oid, n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND has_schema_privilege(n.oid, 'USAGE')
       AND ((c.relname = %(name)s AND pg_table_is_visible(c.oid)) OR n.nspname || '.' || c.relname = %(name)s)
 """
+
+
+_COLUMNS = """
+    WITH RECURSIVE met AS (
+        SELECT a.attnum, a.attname, t.typname, t.typtype, t.typbasetype, t.typcategory
+        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+        WHERE a.attrelid = %(table)s AND a.attnum > 0 AND NOT a.attisdropped
+        UNION ALL
+        SELECT m.attnum, m.attname, t.typname, t.typtype, t.typbasetype, t.typcategory
+        FROM met m JOIN pg_type t ON t.oid = m.typbasetype WHERE m.typtype = 'd'
+    )
+    SELECT attname, CASE typcategory WHEN 'A' THEN 'array' ELSE typname END
+    FROM met WHERE typtype <> 'd' ORDER BY attnum
+"""
+_KINDS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
+_KINDS |= {"numeric": "decimal", "bool": "boolean", "date": "date", "timestamp": "timestamp", "time": "time"}
+_KINDS |= {
+    "timestamptz": "timestamp('UTC')",
+    "json": "json",
+    "jsonb": "json",
+    "bytea": "binary",
+    "array": "array<string>",
+}
+"""Types that are more than their text."""
 
 
 class PostgresEngine(Engine):
@@ -43,7 +72,7 @@ class PostgresEngine(Engine):
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table, without a cursor on the server: with one it would not use its cores."""
-        rows = self.asked(lambda backend: backend.con.execute(backend.compile(expr).encode()).fetchall())
+        rows = self.asked(lambda backend: backend.con.execute(backend.compile(expr)).fetchall())
         return {name: np.array([row[i] for row in rows]) for i, name in enumerate(expr.columns)}
 
     def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
@@ -100,21 +129,23 @@ def open_postgres(url: str) -> EngineSource:
         connection = psycopg.connect(server, autocommit=True)
     if connection is None:
         raise EngineError(f"{name}: {_unreached(server)}. Nothing was spent")
-    engine = PostgresEngine(ibis.postgres.from_connection(connection), name, why=_why)
+    engine = PostgresEngine(ibis.postgres.from_connection(connection), name, why=why_postgres)
     finalize(engine, connection.close)
-    schema, only = engine.asked(lambda backend: _found(connection, table, name))
-    return EngineSource(engine, engine.asked(lambda backend: backend.table(only, database=schema)))
+    query, kinds = engine.asked(lambda backend: _found(connection, table, name))
+    return EngineSource(engine, engine.asked(lambda backend: backend.sql(query, schema=ibis.schema(kinds))))
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """Return the server's own URL and the table's name; a password is refused."""
+    """Return the server's own URL and the table's name; a password is refused, also one that breaks the URL."""
     try:
         parts = urlsplit(url)
         options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-        secret = parts.password
+        secret = bool(parts.password) or "@" in parts.path or "@" in parts.query.partition("table=")[0]
+        secret = secret or any(key in _SECRETS for key, _ in options)
+        _ = parts.port  # refuses one that is no number
     except ValueError:
         raise SettingError(_EXPECTED) from None
-    if secret or any(key in ("password", "passfile", "sslpassword") for key, _ in options):
+    if secret:
         raise SettingError(
             "data: leave the password out, since others on the machine can read command lines: PGPASSWORD or "
             "~/.pgpass hold it"
@@ -126,8 +157,11 @@ def split_url(url: str) -> tuple[str, str]:
     return urlunsplit(("postgresql", parts.netloc, parts.path, query, "")), tables[0]
 
 
-def _found(connection: psycopg.Connection[Any], table: str, name: str) -> tuple[str, str]:
-    """Begin to read as of one moment, and return the schema and name of the table."""
+def _found(connection: psycopg.Connection[Any], table: str, name: str) -> tuple[str, dict[str, str]]:
+    """Begin to read as of one moment, and return a query for the table and the types of its columns.
+
+    Whatever is only text is made text, in the order of its bytes: enumerations, and texts that compare as others.
+    """
     for setting in SETTINGS:
         connection.execute(setting)
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -136,11 +170,17 @@ def _found(connection: psycopg.Connection[Any], table: str, name: str) -> tuple[
         raise TableError(f"{name} does not exist in that database, or this user may not see it")
     if len(found) > 1:
         raise TableError(f"{name}: say which one as ?table=schema.name")
-    schema, only = found[0]
-    return str(schema), str(only)
+    number, schema, only = found[0]
+    kinds = {str(n): _KINDS.get(kind, "string") for n, kind in connection.execute(_COLUMNS, {"table": number})}
+    columns = [
+        f'CAST({quote_name(n)} AS text) COLLATE "C" AS {quote_name(n)}' if kind == "string" else quote_name(n)
+        for n, kind in kinds.items()
+    ]
+    return f"SELECT {', '.join(columns)} FROM {quote_name(schema)}.{quote_name(only)}", kinds
 
 
-def _why(kind: type[Exception]) -> str | None:
+def why_postgres(kind: type[Exception]) -> str | None:
+    """Say why a server failed, from the kind of its error."""
     from psycopg import InterfaceError, OperationalError, errors
 
     reasons: dict[tuple[type[Exception], ...], str] = {

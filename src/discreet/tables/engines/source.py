@@ -15,7 +15,7 @@ from discreet.domain import Domain, Numeric, People
 from discreet.errors import MisfitError, TableError
 from discreet.sealed import Sealed
 from discreet.tables.counting import narrowest
-from discreet.tables.engines.codes import Expr, beyond, code_of, gone
+from discreet.tables.engines.codes import Expr, beyond, code_of, double_of, gone
 from discreet.tables.engines.engine import Engine
 from discreet.tables.engines.people import chosen, left_of, person_of
 from discreet.tables.engines.table import EngineTable
@@ -101,7 +101,7 @@ class EngineSource(Sealed):
 
     def left(self, people: People) -> int:
         """Return how many rows there are if at most ``max_rows`` of each person are kept. For the custodian only."""
-        return int(self._engine.table(left_of(self._table, people.id, people.max_rows))["n"][0])
+        return int(self._engine.table(left_of(self._table, self._person(people), people.max_rows))["n"][0])
 
     def coded(self, domain: Domain, key: str, doubt: Tell | None) -> Coded:
         """Return the codes of all rows, or of those of each person that are used."""
@@ -109,7 +109,7 @@ class EngineSource(Sealed):
             return Coded(self._whole(domain), None)
         check_id(self.name, self.kinds, domain)
         missing = made_up(self.name, domain, self.left(domain.people), doubt)
-        person = person_of(self._table[domain.people.id])
+        person = self._person(domain.people)
         most, rows = domain.people.max_rows, domain.rows
         cut = chosen(
             self._table, person, self._codes(domain), key=key, most=most, rows=rows, sha256=self._engine.sha256
@@ -147,12 +147,15 @@ class EngineSource(Sealed):
         nothing = int(engine.table(self._table.aggregate(n=self._table.count(where=missing)))["n"][0])
         low = high = None
         if kind.is_numeric():
-            value = raw.cast("float64")
+            value = double_of(raw, engine.kind)
             finite = there.filter(~value.isinf()) if kind.is_floating() else there
             found = engine.table(finite.aggregate(low=value.min(), high=value.max()))
             low, high = (None if found[k][0] is None else float(found[k][0]) for k in ("low", "high"))
         endless = kind.is_floating() and any(str(label).lower().lstrip("+-").startswith("inf") for label in seen)
         return Look(tuple(str(label) for label in seen), nothing > 0, endless, low, high)
+
+    def _person(self, people: People) -> Expr:
+        return person_of(self._table[people.id], self._engine.kind)
 
     def _whole(self, domain: Domain) -> Expr:
         """Return the codes of all rows, as the engine keeps them."""

@@ -40,6 +40,7 @@ SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.execution.topKSortFallbackThreshold": "100000",  # or rows of people are sorted in one worker's memory
 }
 """What our queries mean does not depend on how the cluster is set up."""
 
@@ -77,9 +78,14 @@ class SparkEngine(Engine):
         return self.asked(lambda backend: self._persisted(backend, expr))
 
     def _persisted(self, backend: Any, expr: Expr) -> Expr:
+        import ibis
+
         name = f"discreet_{uuid4().hex}"
-        self._session.sql(backend.compile(expr)).persist().createOrReplaceTempView(name)
-        return backend.table(name)
+        unlike = expr.mutate(discreet=ibis.literal(name))  # or Spark would take it for an earlier load of the same path
+        kept = self._session.sql(backend.compile(unlike)).persist()
+        kept.createOrReplaceTempView(name)
+        finalize(self, _forgotten, self._session, kept, name)
+        return backend.table(name).drop("discreet")
 
     def _watched(self, work: Callable[[], Any]) -> Any:
         over = Event()
@@ -90,6 +96,12 @@ class SparkEngine(Engine):
         finally:
             over.set()
             watch.join()
+
+
+def _forgotten(session: Any, kept: Any, name: str) -> None:
+    with suppress(Exception):
+        kept.unpersist()
+        session.catalog.dropTempView(name)
 
 
 def open_spark(url: str) -> EngineSource:
@@ -161,7 +173,8 @@ def _session(pyspark: Any, master: str, host: str) -> tuple[Any, Callable[[], No
         gateway = pyspark.java_gateway.launch_gateway(conf, silent)
         context = pyspark.SparkContext(conf=conf, gateway=gateway)
     if context is None:
-        why = "Spark takes a Java from 17 on: set JAVA_HOME" if gateway is None else "the Spark master did not answer"
+        java = "Spark takes a Java from 17 to 23 (JAVA_HOME)"
+        why = java if gateway is None else f"the Spark master did not answer, or Java is too new: {java}"
         _ended(pyspark, gateway)
         raise EngineError(f"data: {why}. Nothing was spent")
     return _settled(SparkSession(context)), lambda: _stopped(pyspark, context, gateway)
