@@ -43,11 +43,6 @@ class Engine(Sealed):
         """Ibis' name of the engine."""
         return str(self._backend.name)
 
-    @property
-    def version(self) -> str:
-        """The engine's version."""
-        return str(self.asked(lambda backend: backend.version))
-
     def asked(self, work: Callable[[Any], Any]) -> Any:
         """Do something with the connection; turn any error into ours, without its message and its traceback."""
         try:

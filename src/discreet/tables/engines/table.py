@@ -158,7 +158,7 @@ class EngineTable(Sealed):
         return reduce(lambda one, other: one * other, codes)
 
     def _say(self, done: int, total: int) -> None:
-        if self._tell is not None and self._engine.name:
+        if self._tell is not None:
             self._tell(f"{self._engine.name}: {done:,} of {total:,} tables counted")
 
 
