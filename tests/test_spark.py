@@ -66,7 +66,8 @@ def spark(tmp_path_factory):
         patch.setenv("JAVA_HOME", str(spark_cluster.java_home(folder)))
         patch.setenv("SPARK_LOCAL_IP", spark_cluster.HOST)
         patch.setenv("SPARK_CONF_DIR", str(folder))
-        (folder / "spark-defaults.conf").write_text("spark.cores.max 1\n")  # leaves a worker to another driver
+        settings = f"spark.cores.max 1\nspark.sql.warehouse.dir {folder / 'warehouse'}\n"
+        (folder / "spark-defaults.conf").write_text(settings)  # leaves a worker to another driver
         with spark_cluster.cluster(folder / "cluster") as url:
             pq.write_table(pa.table({"a": ["x"]}), folder / "one.parquet")
             held = open_engine(f"{url}?parquet={folder / 'one.parquet'}")
@@ -148,6 +149,19 @@ class TestCluster:
         there = load(f"{url}?parquet={folder / 'visits.parquet'}", domain, reading=reading)
         plain = load(table, domain, reading=reading)
         assert there.counts([("x",)])[0].tolist() == plain.counts([("x",)])[0].tolist()
+        forget()
+
+    def test_tables_of_the_catalog_by_their_names(self, spark):
+        from pyspark.sql import SparkSession
+
+        url, _ = spark
+        session = SparkSession.getActiveSession()
+        session.sql("CREATE DATABASE IF NOT EXISTS clinic")
+        for name, value in (("visits", "a"), ("clinic.visits", "b")):
+            session.sql(f"CREATE TABLE {name} USING parquet AS SELECT '{value}' AS v")
+        domain = Domain({"v": Categorical(categories=("a", "b"))}, rows=1)
+        assert load(f"{url}?table=visits", domain).counts([("v",)])[0].tolist() == [1, 0]
+        assert load(f"{url}?table=clinic.visits", domain).counts([("v",)])[0].tolist() == [0, 1]
         forget()
 
     def test_a_file_that_was_written_again_is_read_again(self, spark):
