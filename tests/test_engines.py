@@ -321,8 +321,10 @@ def test_all_engines_choose_the_same_rows_of_each_person(server, base, tmp_path,
         found = load(data, domain, reading=reading)
         assert found.counts([("x", "y")])[0].tolist() == plain.tolist()
         assert found.sums([("x",), ("x", "y")]) == load(table, domain, reading=reading).sums([("x",), ("x", "y")])
-        pulled = load(data, domain, reading=replace(reading, pull=True))
+        said = []
+        pulled = load(data, domain, reading=replace(reading, pull=True, progress=said.append))
         assert pulled.counts([("x", "y")])[0].tolist() == plain.tolist()
+        assert not said  # how many rows are left of people is not public
         other = load(data, domain, reading=replace(reading, key="f" * 64)).counts([("x", "y")])[0]
         assert other.tolist() != plain.tolist()
     assert len({words.partition(" has ")[2] for words in told}) == (rows > 1_000)
@@ -631,6 +633,19 @@ def test_an_engine_never_quotes_what_it_holds(server, base):
     assert "secret-value" not in str(failed.value)
     assert failed.value.__cause__ is None
     assert failed.value.__context__ is None
+
+
+def test_after_a_charge_no_kind_of_error_is_told(asia):
+    net, _, url = asia
+    domain = net.domain(20_000)
+    room = Room(load(url, domain), domain, Budget(epsilon=1, delta=1e-6))
+    engine = room._table._engine
+    engine.table = lambda expr: engine.asked(lambda backend: 1 / 0)
+    with pytest.raises(
+        RoomError, match=r"failed \(table 'asia': the engine failed\); its charge stays booked"
+    ) as failed:
+        discover_in(room, Marginals())
+    assert "ZeroDivision" not in str(failed.value)
 
 
 def test_an_expression_of_ibis_will_do(asia, tmp_path):

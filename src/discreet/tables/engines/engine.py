@@ -51,8 +51,11 @@ class Engine(Sealed):
             raise
         except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
             kind = type(error)
-        self.trouble = f"{self.name}: {self._why(kind) or f'the engine failed ({kind.__name__})'}"
-        raise EngineError(self.trouble)
+        known = self._why(kind)
+        self.trouble = (
+            f"{self.name}: {known or 'the engine failed'}"  # may be told later, when it must not depend on data
+        )
+        raise EngineError(self.trouble if known else f"{self.trouble} ({kind.__name__})")
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table."""

@@ -29,8 +29,8 @@ BATCH = 1 << 18
 Tell = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Coded:
+@dataclass(frozen=True, repr=False)
+class Coded(Sealed):
     """Codes in an engine, and made-up rows that belong to them."""
 
     expr: Expr
@@ -131,7 +131,7 @@ class EngineSource(Sealed):
             for name, alias in aliases_of(domain).items():
                 parts[name].append(batch[alias].astype(kinds[name]))
             done += len(batch[alias])
-            if tell is not None:
+            if tell is not None and domain.people is None:  # how many rows people have is not public
                 tell(f"{self.name}: {done:,} of {domain.rows:,} rows loaded")
         for name, values in zip(domain, [] if coded.more is None else coded.more.values(list(domain)), strict=False):
             parts[name].append(values.astype(kinds[name]))

@@ -54,6 +54,7 @@ class SparkEngine(Engine):
     def __init__(self, session: Any, name: str) -> None:
         import ibis
 
+        hush("SQLQueryContextLogger")  # it quotes queries, and what made them fail
         super().__init__(ibis.pyspark.connect(session), name, why=_why, together=TOGETHER)
         self._session = session
 
@@ -129,7 +130,6 @@ def open_spark(url: str) -> EngineSource:
         raise EngineError(
             f"{name}: the Spark master cannot be reached: it is down, or host and port are wrong. Nothing was spent"
         ) from None
-    hush("SQLQueryContextLogger")
     session, stop = _session(pyspark, f"spark://{host}:{port}", host)
     engine = SparkEngine(session, name)
     finalize(engine, stop)
