@@ -27,6 +27,7 @@ from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
 from discreet.cli_ledger import ledger
 from discreet.cli_output import untaken
+from discreet.cli_plan import plan
 from discreet.cli_recording import Record, engine_option, ledger_options
 from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
@@ -265,6 +266,7 @@ main.add_command(direction)
 main.add_command(domain)
 main.add_command(explain)
 main.add_command(ledger)
+main.add_command(plan)
 main.add_command(test_command)
 
 

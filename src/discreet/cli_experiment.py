@@ -250,4 +250,9 @@ def numbers_in(text: str) -> list[float]:
 
 def whole_numbers_in(text: str) -> list[int]:
     """Return whole numbers with commas between them."""
-    return [int(number) for number in numbers_in(text)]
+    from discreet.errors import SettingError
+
+    numbers = numbers_in(text)
+    if not all(number.is_integer() for number in numbers):
+        raise SettingError("expected whole numbers with commas between them")
+    return [int(number) for number in numbers]

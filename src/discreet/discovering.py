@@ -22,6 +22,7 @@ from discreet.oracles.released import check_alpha
 from discreet.pcd import pcd_in
 from discreet.planning import plan
 from discreet.privacy.accounting import Currency, check_guarantee
+from discreet.privacy.budget import Budget
 from discreet.recipes import Marginals, Moments, look, search
 from discreet.recording import Recorder, asked, once_more
 from discreet.release import Release
@@ -101,16 +102,22 @@ def discover(
         return stored
     group = domain.group
     budget = record.budget(lambda currency, reserve: budget_for(recipe, epsilon, delta, currency, reserve, group=group))
-    if isinstance(recipe, Moments):
-        bins = recipe.bins or bins_for(domain, budget.currency, budget.limit, recipe.rounds, knowledge)
-        domain = in_bins(domain, bins)
-    if isinstance(recipe, Marginals):
-        plan(domain.widest(), knowledge, budget.currency)
+    domain = as_asked(domain, recipe, budget, knowledge)
     _tell(progress, f"reading and encoding the table, for the method {recipe.name}")
     reading = Reading(pull=engine_pull, progress=progress, doubt=record.doubt)
     table = load(data, domain, seen=record.seen, rows=looks_at_rows(recipe), reading=reading)
     room = Room(table, domain, budget)
     return record.finished(discover_in(room, recipe, knowledge=knowledge, progress=progress))
+
+
+def as_asked(domain: Domain, recipe: Recipe, budget: Budget, knowledge: Knowledge = NOTHING_KNOWN) -> Domain:
+    """Return the domain that rows are encoded by for a method; refuses what cannot be measured. No rows are needed."""
+    if isinstance(recipe, Moments):
+        bins = recipe.bins or bins_for(domain, budget.currency, budget.limit, recipe.rounds, knowledge)
+        domain = in_bins(domain, bins)
+    if isinstance(recipe, Marginals):
+        plan(domain.widest(), knowledge, budget.currency)
+    return domain
 
 
 def discover_in(

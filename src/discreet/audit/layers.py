@@ -23,7 +23,7 @@ ENGINES = frozenset(
 ROWS = frozenset(
     {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
     | {"discreet.opening", "discreet.keeping", "discreet.dropping", "discreet.directing"}
-    | {"discreet.pcd"}
+    | {"discreet.pcd", "discreet.forecasting"}
     | {f"discreet.examining{name}" for name in ("", "_numbers", "_tables")}
     | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
     | {f"discreet.tables.{name}" for name in ("coarse", "joint", "blocks", "misfits", "people", "stream", "made_up")}
@@ -38,7 +38,7 @@ CUSTODIAN = tuple(f"discreet.tables.{name}" for name in _READING)
 
 _AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
 _AFTER_TOO = ("methods", "directions", "knowledge", "confidence", "synthesis", "doubts", "measurement", "answers")
-AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO))
+AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO, "expectations"))
 """What follows a release: these modules, and all whose names begin like theirs."""
 
 EXACT_DOORS = frozenset(
@@ -52,7 +52,15 @@ AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 _SEEDED: tuple[str, ...] = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments")
-_SEEDED += ("audit", "published", "statistics.shifts", "examining_numbers", "examining_tables")
+_SEEDED += (
+    "audit",
+    "published",
+    "statistics.shifts",
+    "examining_numbers",
+    "examining_tables",
+    "forecasting",
+    "cli_plan",
+)
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
@@ -100,7 +108,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "discreet.oracles.exact": ("arrays", "errors", "oracles", "sealed", "tables"),  # not private: asks rows directly
     "discreet.published": (*_BELOW, *_BESIDE),
     "discreet.search": ("arrays", "errors", "graph", "knowledge", "oracles", "search"),
-    "discreet.networks": ("declaration", "domain", "errors", "graph", "networks"),
+    "discreet.networks": ("columns", "declaration", "domain", "errors", "graph", "networks"),
     "discreet.audit": (*_LIBRARY, "arrays", "audit", "errors"),
 }
 """What each layer may import. The longest name that fits a module counts."""

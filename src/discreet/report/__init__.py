@@ -19,10 +19,13 @@ FILES = ("release.json", "graph.svg", "graph.gml", "report.html")
 EXACT_FILES = ("not-private.json", "not-private.svg", "not-private.gml")
 """What is written of a graph that is not private: under names of its own, and never beside a release."""
 
+PLAN_FILES = ("plan.json", "plan.svg")
+"""What is written of a plan."""
+
 
 def check_folder(folder: Path, names: tuple[str, ...] = FILES) -> None:
     """Refuse a folder that cannot be written to, or that holds files of the other kind, before anything is spent."""
-    foreign = EXACT_FILES if names == FILES else FILES
+    foreign = {FILES: EXACT_FILES, EXACT_FILES: FILES}.get(names, ())
     if beside := [name for name in foreign if (folder / name).exists()]:
         raise SettingError(
             f"out: folder {str(folder)!r} holds {beside[0]!r}; what is private and what is not go to different folders"
