@@ -72,7 +72,7 @@ class Strength:
 STRENGTHS = (
     Strength("weak", (0.3, 1.0), 3.0, (0.05, 0.25)),
     Strength("medium", (0.6, 2.0), 1.0, (0.2, 0.6)),
-    Strength("strong", (1.5, 3.0), 0.4, (0.5, 0.9)),
+    Strength("strong", (1.5, 3.0), 0.6, (0.5, 0.9)),
 )
 
 
