@@ -25,8 +25,9 @@ from discreet.cli_explain import explain
 from discreet.cli_ledger import ledger
 from discreet.cli_output import untaken
 from discreet.cli_recording import Record, engine_option, ledger_options
-from discreet.cli_report import report, synthesize
+from discreet.cli_report import report
 from discreet.cli_show import show
+from discreet.cli_synthesize import synthesize
 from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
 

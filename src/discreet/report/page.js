@@ -84,9 +84,8 @@
     slider.addEventListener("input", cut);
     cut();
   }
-  all("#edges th").forEach(function (head, column) {
-    if (!head.textContent.trim()) { return; }
-    var button = document.createElement("button");
+  all("#edges th").forEach(function (head) {
+    var column = head.cellIndex, button = document.createElement("button");
     button.type = "button";
     button.textContent = head.textContent;
     head.textContent = "";

@@ -16,8 +16,8 @@ TITLE = "discreet: differentially private causal discovery"
 LICENCE = "MIT"
 """As in CITATION.cff."""
 
-LABELLED = 0.05
-"""Share of the bar from which a segment has room for its number and percentage; below, the list tells."""
+LABELLED = 0.03
+"""Share of the bar from which a segment has room for its number; below, the list tells."""
 
 ASSUMED = (
     (
@@ -77,7 +77,7 @@ def budget_section(discovery: Discovery) -> str:
 def _segment(number: int, x: float, share: float, words: str) -> str:
     label = (
         f'<text x="{100 * (x + share / 2):.2f}%" y="22" text-anchor="middle">'
-        f"{number}{f' · {share:.0%}' if share > 2 * LABELLED else ''}</text>"
+        f"{number}{f' · {share:.0%}' if share > 0.1 else ''}</text>"
         if share > LABELLED
         else ""
     )

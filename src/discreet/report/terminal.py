@@ -17,6 +17,8 @@ WIDEST, NARROWEST = 120, 40
 """Columns that are used of a terminal: what it has, between these."""
 
 BAR = 5
+ROOM = 24
+"""Columns that names get, if they need them, before confidence is told in full."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,13 @@ def graph_text(
     width = max(min(width or shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST), NARROWEST)
     groups = _groups(graph, sure)
     edges = [(a, b, directed) for a, found in groups for b, directed in found]
-    words = {pair: _words(one, marks) for pair, one in sure.items()}
-    spare = width - 11 - max((len(text) for text in words.values()), default=-2)
-    if spare < 24:  # no room for bars
-        words = {pair: text.partition(" ")[2] for pair, text in words.items()}
-        spare += BAR + 1
-    left, right = _shares([_cells(a) for a, _ in groups], [_cells(b) for _, b, _ in edges], spare)
+    names = [_cells(a) for a, _ in groups], [_cells(b) for _, b, _ in edges]
+    for form in (_with_bar, _in_words, _in_numbers):  # the first that leaves room for names
+        words = {pair: form(one, marks) for pair, one in sure.items()}
+        spare = width - 11 - max((len(text) for text in words.values()), default=-2)
+        if spare >= min(ROOM, max(names[0], default=0) + max(names[1], default=0)):
+            break
+    left, right = _shares(*names, spare)
     lines = []
     for a, found in groups:
         for i, (b, directed) in enumerate(found):
@@ -121,10 +124,17 @@ def _groups(graph: Graph, sure: Mapping[Pair, Confidence]) -> list[tuple[str, li
     return [(a, sorted(found[a], key=lambda e: (least(a, e[0]), rank(e[0])))) for a in sorted(found, key=rank)]
 
 
-def _words(sure: Confidence, marks: Marks) -> str:
+def _with_bar(sure: Confidence, marks: Marks) -> str:
     filled = round(sure.edge * BAR)
-    arrow = "" if sure.arrow is None else f", arrow {sure.arrow:.0%}"
-    return f"{marks.full * filled}{marks.empty * (BAR - filled)} edge {sure.edge:.0%}{arrow}"
+    return f"{marks.full * filled}{marks.empty * (BAR - filled)} {_in_words(sure, marks)}"
+
+
+def _in_words(sure: Confidence, _marks: Marks) -> str:
+    return f"edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
+
+
+def _in_numbers(sure: Confidence, _marks: Marks) -> str:
+    return f"{sure.edge:.0%}" + ("" if sure.arrow is None else f" {sure.arrow:.0%}")
 
 
 def _shares(left: Sequence[int], right: Sequence[int], spare: int) -> tuple[int, int]:
