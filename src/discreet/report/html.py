@@ -22,8 +22,8 @@ CONFIDENCE = (
     "<p>A confidence is how often an edge (or the direction of its arrow) was right among those that looked as sure, "
     "on networks drawn at random whose graph was known. It knows of sampling and noise, not of hidden causes.</p>"
 )
-SMALLEST = 0.8
-"""A graph is scaled down to this to fit, so that its names stay readable; what is wider is scrolled in its box."""
+SMALLEST, LARGEST = 0.8, 1.2
+"""How far a graph is scaled to fit: names stay readable; what is wider is scrolled in its box."""
 
 WIDE = 760
 """A graph wider than this is printed on a page across."""
@@ -45,7 +45,8 @@ def report_html(discovery: Discovery) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="referrer" content="no-referrer"><title>{_title(discovery)}</title><link rel="icon" href="data:,">'
         f"<style>{style}</style></head><body><main>"
-        f"{_head(discovery)}{_figure(discovery, picture, layout.width)}{_edges(discovery)}{budget_section(discovery)}"
+        f"<div{' class=wide' if layout.width > WIDE else ''}>{_head(discovery)}{_figure(discovery, picture)}</div>"
+        f"{_edges(discovery)}{budget_section(discovery)}"
         f'<div class="pair"><section><h2>What was promised</h2>'
         f"{_list(promised(discovery.privacy, discovery.domain.rows))}</section>"
         f"<section><h2>What was not promised</h2>{_list(not_promised(discovery.privacy))}</section></div>"
@@ -69,10 +70,10 @@ def _hash(text: str) -> str:
 
 
 def _sizes(width: float) -> str:
-    """Return how wide this graph may be: never larger than drawn, never so small that names cannot be read."""
-    least = SMALLEST * width
+    """Return how wide this graph may be."""
+    least, most = SMALLEST * width, LARGEST * width
     return (
-        f".graph svg {{ width: 100%; max-width: {width:.0f}px; min-width: {least:.0f}px; }}\n"
+        f".graph svg {{ width: 100%; max-width: {most:.0f}px; min-width: {least:.0f}px; }}\n"
         "@media print { .graph svg { min-width: 0; } }\n"
     )
 
@@ -102,7 +103,7 @@ def _head(discovery: Discovery) -> str:
     )
 
 
-def _figure(discovery: Discovery, picture: str, width: float) -> str:
+def _figure(discovery: Discovery, picture: str) -> str:
     sure, total = discovery.confidence, len(discovery.graph.skeleton)
     tools = (
         '<div class="tools" hidden><label for="cut">Hide edges less sure than '
@@ -120,11 +121,12 @@ def _figure(discovery: Discovery, picture: str, width: float) -> str:
         f'stroke-width="2.5" stroke-dasharray="{DASHES}"/></svg>'
     )
     legend = [f"{arrow}from cause to effect", f"{line}linked; the data cannot tell which way"]
-    legend += ["the wider and darker, the surer; point at an edge for its number" if sure else ""]
+    if sure:
+        legend.append('the wider and darker, the surer<i class="screen">; point at an edge for its number</i>')
     return (
-        f'<figure{" class=wide" if width > WIDE else ""}>{tools}<div class="graph" tabindex="0" role="region" '
+        f'<figure>{tools}<div class="graph" tabindex="0" role="region" '
         f'aria-label="The graph">{picture}</div><p class="about" aria-live="polite"></p>'
-        f"<figcaption>{''.join(f'<span>{part}</span>' for part in legend if part)}</figcaption></figure>"
+        f"<figcaption>{''.join(f'<span>{part}</span>' for part in legend)}</figcaption></figure>"
     )
 
 
