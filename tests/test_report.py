@@ -297,6 +297,8 @@ def test_pictures(found, tmp_path):
     pdf = (tmp_path / "a.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
     assert b"DejaVuSans" in pdf
+    here = Path(dc.__file__).parent / "report" / "fonts"
+    assert sorted(p.name for p in here.iterdir()) == ["DejaVuSans.ttf", "LICENSE"]
     for bad in ("a.gif", "a", "nowhere/a.png"):
         with pytest.raises((SettingError, OutputError), match="out"):
             found.plot(tmp_path / bad)

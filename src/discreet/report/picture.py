@@ -8,12 +8,13 @@ scripts than Latin, Greek and Cyrillic take what it has.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 
 from discreet.discovery import Discovery
@@ -33,12 +34,14 @@ _DRAW = (
     "made = pygraphviz.AGraph(string=sys.stdin.read()).draw(format=sys.argv[1], prog='nop2')\n"
     "sys.stdout.buffer.write(made)\n"
 )
-_FONTS = (
-    '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>{ours}</dir>'
+_SYSTEM = (
     "<dir>/usr/share/fonts</dir><dir>/usr/local/share/fonts</dir><dir>/System/Library/Fonts</dir>"
-    "<dir>/Library/Fonts</dir><dir>WINDOWSFONTDIR</dir><dir>~/.fonts</dir>"
-    '<dir prefix="xdg">fonts</dir><cachedir>{cache}</cachedir></fontconfig>'
+    '<dir>/Library/Fonts</dir><dir>WINDOWSFONTDIR</dir><dir>~/.fonts</dir><dir prefix="xdg">fonts</dir>'
+    '<cachedir>/var/cache/fontconfig</cachedir><cachedir prefix="xdg">fontconfig</cachedir>'
 )
+"""Fonts of the machine: looked at only for letters that ours does not have."""
+
+_OURS = re.compile("[\\s -~\u00a0-\u017f\u0370-\u045f\u2010-\u2027]*")
 
 
 def stamp_of(discovery: Discovery) -> str:
@@ -134,14 +137,14 @@ def _quoted(text: str) -> str:
 
 def _drawn(discovery: Discovery, form: str) -> bytes:
     """Let Graphviz draw, in a process that knows our font."""
-    with as_file(files("discreet.report") / "fonts") as ours, tempfile.TemporaryDirectory() as cache:
-        fonts = Path(cache) / "fonts.conf"
-        fonts.write_text(_FONTS.format(ours=escape(str(ours)), cache=escape(cache)), encoding="utf-8")
-        known = {**os.environ, "FONTCONFIG_FILE": str(fonts), "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    dot = dot_of(discovery)
+    with tempfile.TemporaryDirectory() as folder:
+        known = {**os.environ, "FONTCONFIG_FILE": str(_fonts(Path(folder), every=not _OURS.fullmatch(dot)))}
+        known["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         try:
             done = subprocess.run(  # noqa: S603 - our own words, to our own Python
                 [sys.executable, "-c", _DRAW, form],
-                input=dot_of(discovery).encode(),
+                input=dot.encode(),
                 capture_output=True,
                 check=False,
                 timeout=SECONDS,
@@ -152,3 +155,17 @@ def _drawn(discovery: Discovery, form: str) -> bytes:
     if done.returncode or not done.stdout:
         raise OutputError("out: Graphviz could not draw the picture; SVG needs less and may work")
     return done.stdout
+
+
+def _fonts(folder: Path, *, every: bool) -> Path:
+    """Write which fonts are used: a copy of ours, since marks are left beside fonts; and the machine's if need be."""
+    ours, told = folder / "fonts", folder / "fonts.conf"
+    ours.mkdir()
+    (ours / "ours.ttf").write_bytes((files("discreet.report") / "fonts" / "DejaVuSans.ttf").read_bytes())
+    told.write_text(
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>'
+        f"<dir>{escape(str(ours))}</dir>{_SYSTEM if every else ''}"
+        f"<cachedir>{escape(str(folder))}</cachedir></fontconfig>",
+        encoding="utf-8",
+    )
+    return told
