@@ -202,6 +202,10 @@ def test_a_telephone_scrolls_down_only(opened, which, request):
         "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
     )
     assert size >= 10
+    page.locator(".graph").evaluate("e => e.scrollTo(e.scrollWidth, 0)")  # what is wider can be scrolled to
+    assert page.locator(".graph").evaluate("e => e.scrollLeft + e.clientWidth >= e.scrollWidth - 1")
+    right = page.eval_on_selector_all(".dc-node", "all => Math.max(...all.map(e => e.getBoundingClientRect().right))")
+    assert right <= 360
 
 
 GEOMETRY = """() => {
