@@ -235,6 +235,8 @@ def test_nothing_overlaps_and_nothing_is_cut(opened, which, width, request):
     for i, a in enumerate(nodes):
         for b in nodes[:i]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+    for number in found["numbers"]:
+        assert not [n for n in nodes if number[0] < n[2] and n[0] < number[2] and number[1] < n[3] and n[1] < number[3]]
     assert all(inside(label, node) for label, node in zip(found["labels"], nodes, strict=True))
     for kind in ("nodes", "numbers", "edges"):
         assert all(inside(box, found["frame"]) for box in found[kind])

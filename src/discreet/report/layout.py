@@ -22,6 +22,10 @@ BOX_HEIGHT, BOX_PADDING, GAP = 28.0, 11.0, 14.0
 NARROWEST_ROW = 560.0
 """Columns without an edge stand in rows below the graph, as wide as it is, and no narrower than this."""
 
+LABEL = (34.0, 17.0)
+"""Room for a number on an edge."""
+
+_SHARES = tuple(0.5 + sign * step / 40 for step in range(17) for sign in (1, -1))
 _POINTS = 72.0
 _ASCII = (
     *(32, 41, 46, 84, 64, 95, 78, 28, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34),
@@ -54,14 +58,15 @@ class Curve:
     points: tuple[Point, ...]
     tip: Point | None
 
-    @property
-    def middle(self) -> Point:
-        """Return the point half way along."""
+    label: Point = (0.0, 0.0)
+
+    def at(self, share: float) -> Point:
+        """Return the point at a share of the way, piece by piece."""
         pieces = (len(self.points) - 1) // 3
-        at, t = (pieces // 2, 0.0) if pieces % 2 == 0 else (pieces // 2, 0.5)
-        a, b, c, d = self.points[3 * at : 3 * at + 4]
+        piece = min(int(share * pieces), pieces - 1)
+        t = share * pieces - piece
         weights = ((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3)
-        x, y = (sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True)) for i in (0, 1))
+        x, y = (sum(w * p[i] for w, p in zip(weights, self.points[3 * piece :], strict=False)) for i in (0, 1))
         return x, y
 
 
@@ -88,7 +93,26 @@ def lay_out(graph: Graph) -> Layout:
         boxes |= placed
     alone = [i for i in range(len(sizes)) if i not in linked]
     width, height = _rows(boxes, alone, layers)
-    return Layout(width, height, tuple(boxes[i] for i in range(len(sizes))), layers.curves)
+    ordered = tuple(boxes[i] for i in range(len(sizes)))
+    return Layout(width, height, ordered, _labelled(layers.curves, ordered))
+
+
+def _labelled(curves: Sequence[Curve], boxes: Sequence[Box]) -> tuple[Curve, ...]:
+    """Return the curves with a place for a number on each: near its middle, on no box and if possible on no other."""
+    taken: list[Point] = []
+    found = []
+    for curve in curves:
+        places = [curve.at(share) for share in _SHARES]
+        free = [p for p in places if not any(_on(p, (b.x, b.y), b.width, b.height) for b in boxes)]
+        alone = [p for p in free if not any(_on(p, other, *LABEL) for other in taken)]
+        place = (alone or free or places)[0]
+        taken.append(place)
+        found.append(replace(curve, label=place))
+    return tuple(found)
+
+
+def _on(label: Point, other: Point, width: float, height: float) -> bool:
+    return abs(label[0] - other[0]) < (LABEL[0] + width) / 2 and abs(label[1] - other[1]) < (LABEL[1] + height) / 2
 
 
 def shortened(name: str, most: int = LONGEST) -> str:

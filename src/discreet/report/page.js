@@ -79,6 +79,8 @@
     document.querySelector(".shown").textContent = shown + " of " + edges.length + " edges shown";
     settle();
   }
+  var frame = document.querySelector(".graph");
+  frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
   if (slider) {
     document.querySelector(".tools").hidden = false;
     slider.addEventListener("input", cut);

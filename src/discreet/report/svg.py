@@ -120,10 +120,10 @@ def _edge(
 
 
 def _number(curve: Curve, sure: Confidence | None) -> str:
-    """Return the confidence beside the middle of an edge; a page shows it when the edge is pointed at."""
+    """Return the confidence on an edge; a page shows it when the edge is pointed at."""
     if sure is None:
         return ""
-    x, y = curve.middle
+    x, y = curve.label
     return (
         f'<text class="dc-number" x="{x:.1f}" y="{y:.1f}" dy="0.35em" text-anchor="middle" font-size="{NUMBER:g}" '
         f'fill="{INK}" stroke="{PAPER}" stroke-width="4" stroke-linejoin="round" paint-order="stroke" '
