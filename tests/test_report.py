@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.discovery import Privacy
-from discreet.errors import DoubtWarning, SettingError
+from discreet.discovery import Confidence, Discovery, Privacy, Spending
+from discreet.errors import DoubtWarning, OutputError, SettingError
 from discreet.report import check_folder
+from discreet.report.budget import balance, few, steps, unspent
 from discreet.report.html import report_html
+from discreet.report.layout import lay_out, shortened, text_width, visible
+from discreet.report.sections import AUTHORS, LICENCE, TITLE, YEAR
 from discreet.report.svg import graph_svg
+from discreet.report.terminal import ASCII, layers
 from discreet.report.text import graph_text, statement_text, summary_text
 from discreet.report.words import promised
 from discreet.testing import SeededNoise
 
-HOSTILE = ('<script>alert("x")</script>', "a & b", "back\\N slash", "ünï 😀 &#1; &amp;", "plain")
+HOSTILE = ('<script>alert("x")</script>', "a & b", "back\\N slash", "ünï 😀 &#1; &amp; ]]>", "plain")
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +47,46 @@ def test_files(found, tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
+class Tags(HTMLParser):
+    """All elements of a page, with their attributes."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.seen = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+
+
 def test_nothing_hostile_survives_in_the_page(found):
     page = report_html(found)
-    assert "<script" not in page
+    assert page.count("<script") == 1
     assert "<b>visit" not in page
+    assert "<i>" not in page
     assert "&lt;script&gt;" in page
     assert "a &amp; b" in page
+    assert "]]&gt;" in page
+    tags = Tags(page).seen
+    assert not [name for _, attrs in tags for name in attrs if name.startswith("on") or name == "style"]
+    assert not {tag for tag, _ in tags} & {"iframe", "object", "embed", "img", "a", "form", "base", "b"}
+    script = page[page.index("<script>") : page.index("</script>")]
+    assert not [name for name in HOSTILE if name in script]
+
+
+def test_the_policy_lets_nothing_in_but_what_is_there(found):
+    page = report_html(found)
+    policy = next(a["content"] for t, a in Tags(page).seen if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    for tag in ("style", "script"):
+        inside = page[page.index(f"<{tag}>") + len(tag) + 2 : page.index(f"</{tag}>")]
+        told = b64encode(sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{told}'" in policy
+    assert "unsafe" not in policy
+    linked = [v for _, attrs in Tags(page).seen for n, v in attrs.items() if n in ("src", "href", "xlink:href")]
+    assert linked == ["data:,"]
+    assert "innerHTML" not in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
 
 
 def test_the_picture_shows_names_as_they_are(found):
@@ -51,7 +94,41 @@ def test_the_picture_shows_names_as_they_are(found):
     texts = {t.text for t in root.iter() if t.tag.endswith("text")}
     assert texts == set(HOSTILE)
     assert "<script" not in graph_svg(found.graph)
-    assert found._repr_html_().startswith("<svg")
+
+
+def test_a_notebook_shows_the_graph_and_its_facts(found):
+    shown = found._repr_html_()
+    assert "<script" not in shown
+    assert "<style" not in shown
+    assert "epsilon 2, delta 1e-06" in shown
+    assert "NOT PRIVATE" not in shown
+    ET.fromstring(shown)  # noqa: S314 - our own
+    stamped = replace(found, privacy=replace(found.privacy, private=False))
+    assert "NOT PRIVATE" in stamped._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "name", ["\x00\x1b[31m", "\u202edesrever", "a\u2028b", "\ud800", "עברית", "東京", "x" * 200, " "]
+)
+def test_odd_names(name):
+    graph = dc.Graph((name, "b"), frozenset({(name, "b")}))
+    for text in (graph_svg(graph), graph_svg(graph, focusable=True)):
+        root = ET.fromstring(text)  # noqa: S314 - our own SVG
+        titles = [t.text for t in root.iter() if t.tag.endswith("title")]
+        assert visible(name) in titles
+    (box, _), drawn = lay_out(graph).boxes, graph_text(graph, width=60)
+    assert text_width(box.label) < box.width
+    assert len(box.label) <= 32
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2028\ud800]", drawn + visible(name))
+    assert all(len(line) <= 60 for line in drawn.splitlines())
+
+
+def test_long_names_keep_both_ends():
+    assert shortened("a" * 32) == "a" * 32
+    assert shortened("blood_pressure_" * 5 + "left") == "blood_pressure_blood_…ssure_left"
+    page = graph_svg(dc.Graph(("n" * 70,)))
+    assert f"<title>{'n' * 70}</title>" in page
+    assert f">{'n' * 70}</text>" not in page
 
 
 def test_text(found):
@@ -75,9 +152,157 @@ def test_the_statement_follows_the_promise(found):
 
 
 def test_an_empty_graph(found):
-    empty = replace(found, graph=dc.Graph(("a", "b")))
+    empty = replace(found, graph=dc.Graph(("a", "b")), confidence={})
     assert "No edge was found" in report_html(empty)
     assert graph_text(empty.graph) == "  no edge: a, b"
+    alone = replace(found, graph=dc.Graph(("a",)), confidence={})
+    assert "1 column," in report_html(alone)
+    assert "1 column," in summary_text(alone)
+    assert 'id="cut"' not in report_html(alone)
+
+
+def boxes_apart(graph):
+    boxes = lay_out(graph).boxes
+    for i, a in enumerate(boxes):
+        assert a.x - a.width / 2 >= 0
+        assert a.y - a.height / 2 >= 0
+        for b in boxes[:i]:
+            assert abs(a.x - b.x) >= (a.width + b.width) / 2 or abs(a.y - b.y) >= (a.height + b.height) / 2
+    assert all(box.x + box.width / 2 <= lay_out(graph).width for box in boxes)
+    assert all(box.y + box.height / 2 <= lay_out(graph).height for box in boxes)
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm", "child"])
+def test_no_two_boxes_overlap(name):
+    dag = dc.network(name).dag
+    boxes_apart(dag)
+    boxes_apart(dc.Graph(dag.nodes))
+    boxes_apart(dc.Graph(dag.nodes, frozenset(sorted(dag.directed)[:3])))
+
+
+def test_the_layout_puts_causes_above_effects():
+    dag = dc.network("alarm").dag
+    boxes = dict(zip(dag.nodes, lay_out(dag).boxes, strict=True))
+    assert all(boxes[a].y < boxes[b].y for a, b in dag.directed)
+    depth = layers(dag)
+    assert all(depth[a] < depth[b] for a, b in dag.directed)
+
+
+def test_marks_differ_by_more_than_colour():
+    graph = dc.Graph(("a", "b", "c"), frozenset({("a", "b")}), frozenset({frozenset(("b", "c"))}))
+    sure = {frozenset(("a", "b")): Confidence(0.9, 0.8), frozenset(("b", "c")): Confidence(0.3, None)}
+    root = ET.fromstring(graph_svg(graph, sure))  # noqa: S314 - our own SVG
+    arrow, line = (g for g in root.iter() if "dc-edge " in g.get("class", ""))
+    drawn = [[e.get("class") for e in edge.iter()] for edge in (arrow, line)]
+    assert ("dc-head" in drawn[0], "dc-head" in drawn[1]) == (True, False)
+    strokes = [next(e for e in edge.iter() if e.get("class") == "dc-line") for edge in (arrow, line)]
+    assert [s.get("stroke-dasharray") for s in strokes] == [None, "6 4"]
+    assert float(strokes[0].get("stroke-width")) > float(strokes[1].get("stroke-width"))
+    assert "edge 90%, arrow 80%" in "".join(arrow.itertext())
+    assert "direction unknown: edge 30%" in "".join(line.itertext())
+
+
+def test_the_terminal_groups_by_cause(found):
+    graph = dc.Graph(("z", "y", "x", "w"), frozenset({("y", "x"), ("y", "z"), ("z", "w")}))
+    sure = {frozenset(arc): Confidence(p, p) for arc, p in ((("y", "x"), 0.5), (("y", "z"), 0.9), (("z", "w"), 0.7))}
+    assert graph_text(graph, sure, marks=ASCII, width=80).splitlines() == [
+        "  y  -->  z  ####. edge 90%, arrow 90%",
+        "     -->  x  ##... edge 50%, arrow 50%",
+        "  z  -->  w  ####. edge 70%, arrow 70%",
+    ]
+    for width in (40, 60, 80, 200):
+        drawn = graph_text(found.graph, found.confidence, width=width)
+        assert max(len(line) for line in drawn.splitlines()) <= max(width, 40)
+        assert ("edge 99%" if width > 60 else " 99%") in drawn
+    circle = dc.Graph(("a", "b"), frozenset({("a", "b")}))
+    object.__setattr__(circle, "directed", frozenset({("a", "b"), ("b", "a")}))
+    assert layers(circle)  # comes to an end
+
+
+def test_the_budget_is_told_step_by_step():
+    many = tuple(Spending(f"sieve {i % 3}", "above threshold", "zCDP rho", 1e-5) for i in range(400))
+    privacy = Privacy(1.0, 1e-6, "row", private=True, spent=many)
+    (one,) = steps(privacy)
+    assert one.what == "400 questions, such as sieve 0"
+    assert one.share == pytest.approx(0.004 / 0.02435, rel=0.01)
+    assert unspent([one]) == pytest.approx(1 - one.share)
+    assert "was not" in balance(privacy)
+    kinds = tuple(Spending("s", f"mechanism {i}", "pure epsilon", 0.05) for i in range(20))
+    pure = Privacy(1.0, 0.0, "row", private=True, spent=kinds)
+    assert balance(pure) == "All of epsilon 1, delta 0 was spent."
+    assert len(few(steps(pure))) == 8
+    assert sum(s.share for s in few(steps(pure))) == pytest.approx(1)
+    assert few(steps(pure))[-1].what == "13 smaller steps"
+    four = Privacy(1.0, 0.0, "patient", private=True, spent=kinds[:5], max_rows=4)
+    assert sum(s.share for s in steps(four)) == pytest.approx(1)
+    odd = replace(pure, spent=(Spending("s", "m", "shells", 1.0),))
+    assert steps(odd)[0].share is None
+    assert balance(odd) == "The budget was epsilon 1, delta 0."
+    assert balance(replace(pure, spent=())).startswith("Nothing of")
+
+
+def test_the_bar_fits_its_numbers(found):
+    kinds = tuple(Spending("s", f"mechanism {i}", "pure epsilon", 0.04) for i in range(20))
+    page = report_html(replace(found, privacy=Privacy(1.0, 0.0, "row", private=True, spent=kinds)))
+    widths = [float(w) for w in re.findall(r'<rect class="(?:s\d|left)"[^>]*width="([0-9.]+)%"', page)]
+    assert len(widths) == 9
+    assert 95 < sum(widths) <= 100
+    assert "not spent" in page
+
+
+def test_the_citation_is_that_of_the_file():
+    known = (Path(__file__).parent.parent / "CITATION.cff").read_text(encoding="utf-8")
+    for words in (f'title: "{TITLE}"', f"name: {AUTHORS}", f"license: {LICENCE}", f"date-released: {YEAR}-"):
+        assert words in known
+
+
+def test_what_a_release_cannot_do_is_not_offered(found):
+    assert "search_again" in report_html(found)
+    assert "search_again" not in report_html(replace(found, measurements=()))
+
+
+@pytest.mark.parametrize("method", ["marginals", "svt-pc", "priv-pc", "em-pc", "flipped-top-k", "flipped-svt"])
+def test_every_method_is_shown(method, tmp_path):
+    net = dc.network("cancer")
+    table = net.sample(3_000, np.random.default_rng(0))
+    made = dc.discover(table, domain=net.domain(3_000), epsilon=2.0, method=method)
+    made.save(tmp_path)
+    again = Discovery.load(tmp_path / "release.json")
+    assert report_html(again) == (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert ('id="cut"' in report_html(again)) == bool(again.confidence)
+    ET.fromstring(again._repr_html_())  # noqa: S314 - our own
+
+
+@pytest.mark.parametrize("method", ["moments", "pcd"])
+def test_numbers_are_shown(method):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=2_000), rng.normal(size=2_000)
+    domain = dc.Domain({n: dc.Numeric(bounds=(-5, 5)) for n in ("a", "b", "c")}, rows=2_000)
+    made = dc.discover({"a": a, "b": b, "c": a + b}, domain=domain, epsilon=5.0, method=method)
+    assert f"method {method}" in report_html(made)
+    assert "3 columns" in summary_text(made)
+
+
+def test_pictures(found, tmp_path):
+    picture = found.plot()
+    ET.fromstring(picture._repr_svg_())  # noqa: S314 - our own SVG
+    found.plot(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg() + "\n"
+    found.plot(tmp_path / "a.PNG")
+    png = (tmp_path / "a.PNG").read_bytes()
+    layout = lay_out(found.graph)
+    size = [int.from_bytes(png[i : i + 4]) for i in (16, 20)]
+    assert size == pytest.approx([2 * layout.width, 2 * layout.height], abs=4)
+    found.plot(tmp_path / "a.pdf")
+    pdf = (tmp_path / "a.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF")
+    assert b"DejaVuSans" in pdf
+    here = Path(dc.__file__).parent / "report" / "fonts"
+    assert sorted(p.name for p in here.iterdir()) == ["DejaVuSans.ttf", "LICENSE"]
+    for bad in ("a.gif", "a", "nowhere/a.png"):
+        with pytest.raises((SettingError, OutputError), match="out"):
+            found.plot(tmp_path / bad)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.PNG", "a.pdf", "a.svg"]
 
 
 def test_a_file_that_cannot_be_written(found, tmp_path):
@@ -98,6 +323,11 @@ def test_what_predictable_noise_touched_is_stamped(tmp_path):
     table = dc.load(net.sample(2_000, np.random.default_rng(0)), domain)
     room = dc.Room(table, domain, dc.Budget(epsilon=1, delta=1e-6), noise=SeededNoise(0))
     found = dc.discover_in(room, dc.Marginals())
+    found.plot(tmp_path / "not.pdf")
+    assert (
+        found.plot(tmp_path / "not.png").png()
+        != replace(found, privacy=replace(found.privacy, private=True)).plot().png()
+    )
     for path in found.save(tmp_path):
         text = path.read_text(encoding="utf-8")
         assert "NOT PRIVATE" in text or '"private": false' in text

@@ -7,13 +7,10 @@ stdout carries the result only; words and progress go to stderr. Exit codes: 0 o
 from __future__ import annotations
 
 import io
-import json
-import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -29,11 +26,13 @@ from discreet.cli_ledger import ledger
 from discreet.cli_output import untaken
 from discreet.cli_plan import plan
 from discreet.cli_recording import Record, engine_option, ledger_options
+from discreet.cli_report import report
+from discreet.cli_show import show
+from discreet.cli_synthesize import synthesize
 from discreet.cli_test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
 
 if TYPE_CHECKING:
-    from discreet.discovery import Discovery
     from discreet.graph import Graph
 
 
@@ -125,7 +124,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     tell(f"drawing {rows:,} rows of the network {network!r}, as if they were {rows:,} people's records")
     data = net.sample(rows, np.random.default_rng(seed))
     found = run(data, domain=net.domain(rows), epsilon=epsilon, delta=min(DELTA, 0.1 / rows), progress=tell)
-    _show(found, out, as_json)
+    show(found, out, as_json)
     if not as_json:
         _compare(found.graph, net.dag)
 
@@ -222,7 +221,7 @@ def discover(
             raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
         record.refuse("to search a release again costs nothing, and is not recorded")
         again = search_again(Discovery.load(data), max_order=max_order, alpha=alpha, search_by=search)
-        _show(again, out, as_json)
+        show(again, out, as_json)
         return
     if domain_file is None:
         raise SettingError(
@@ -257,7 +256,7 @@ def discover(
             engine_pull=engine_pull,
             progress=telling(),
         )
-        _show(found, out, as_json)
+        show(found, out, as_json)
 
 
 main.add_command(experiment)
@@ -267,59 +266,9 @@ main.add_command(domain)
 main.add_command(explain)
 main.add_command(ledger)
 main.add_command(plan)
+main.add_command(report)
+main.add_command(synthesize)
 main.add_command(test_command)
-
-
-@main.command()
-@click.argument("release")
-@click.option("--rows", type=int, required=True, help="How many rows to draw.")
-@click.option("--seed", type=int, help="Seed of the drawn rows.  [default: a fresh one]")
-@click.option("--out", type=click.Path(path_type=Path), help="CSV file.  [default: stdout]")
-def synthesize(release: str, rows: int, seed: int | None, out: Path | None) -> None:
-    """Draw rows from a release.json as CSV: no data, no budget, as private as the release."""
-    from discreet.discovery import Discovery
-    from discreet.report import write_blocks
-    from discreet.synthesis import csv_blocks
-
-    blocks = csv_blocks(Discovery.load(release), rows, seed=seed)
-    if out is not None:
-        click.echo(f"Written: {write_blocks(out, blocks)}", err=True)
-        return
-    for block in blocks:
-        click.echo(block.encode(), nl=False)
-
-
-@contextmanager
-def hushed() -> Iterator[None]:
-    """Keep what C libraries write to stderr (fontconfig's warnings) off the terminal."""
-    try:
-        kept = os.dup(2)
-    except OSError:  # stderr is closed
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def _show(found: Discovery, out: Path | None, as_json: bool) -> None:
-    """Print the result first, so that it is not lost if a file cannot be written; then write the files."""
-    from discreet.report.text import graph_text, statement_text, summary_text
-
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    else:
-        click.echo(summary_text(found) + "\n\n" + graph_text(found.graph, found.confidence))
-        click.echo("\n" + statement_text(found), err=True)
-    if out is not None:
-        with hushed():
-            written = found.save(out)
-        click.echo("\nWritten: " + ", ".join(str(path) for path in written), err=True)
 
 
 def _compare(found: Graph, true: Graph) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,7 +159,7 @@ def discover(request: Request, progress: Callable[[str], None]) -> None:
 def _show(
     graph: Graph, request: Request, domain: Domain, settings: dict[str, Any], outcome: Outcome | None = None
 ) -> None:
-    from discreet.report.text import graph_text
+    from discreet.report.terminal import graph_text, marks_for
 
     result: dict[str, Any] = {
         "schema": 1,
@@ -182,7 +183,8 @@ def _show(
         click.echo(json.dumps(result, ensure_ascii=False))
     else:
         head = f"{len(graph.nodes)} columns, {domain.rows:,} rows: {len(graph.skeleton)} edges"
-        click.echo(f"{request.warning}\n\n{head}, {len(graph.directed)} with a direction (──▶)\n\n{graph_text(graph)}")
+        drawn, arrow = graph_text(graph, marks=marks_for(sys.stdout)), marks_for(sys.stdout).arrow
+        click.echo(f"{request.warning}\n\n{head}, {len(graph.directed)} with a direction ({arrow})\n\n{drawn}")
         if outcome is not None:
             click.echo(f"\n{_reported_text(outcome)}", err=True)
     if request.out is not None:
@@ -212,13 +214,11 @@ def _reported_text(outcome: Outcome) -> str:
 
 def _write(graph: Graph, text: str, request: Request, folder: Path) -> list[Path]:
     """Write the files; the warning is in each."""
-    from discreet.cli import hushed
     from discreet.interop import to_gml
     from discreet.report import EXACT_FILES, write_whole
     from discreet.report.svg import graph_svg
 
-    with hushed():
-        picture = graph_svg(graph, stamp=request.stamp)
+    picture = graph_svg(graph, stamp=request.stamp) + "\n"
     texts = (text, picture, f"# {request.warning}\n{to_gml(graph)}")
     return [write_whole(folder / name, content) for name, content in zip(EXACT_FILES, texts, strict=True)]
 

@@ -21,6 +21,8 @@ from discreet.privacy.budget import Budget
 if TYPE_CHECKING:
     import networkx
 
+    from discreet.report.picture import Picture
+
 SCHEMA = 1
 MAX_RELEASE_BYTES = 64 * MAX_BYTES
 
@@ -237,8 +239,17 @@ class Discovery:
 
         return write_files(self, Path(folder))
 
-    def _repr_html_(self) -> str:
-        """Show the graph in a notebook."""
-        from discreet.report.svg import graph_svg
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Return a picture of the graph, which a notebook shows; with a path, write it as .svg, .png or .pdf too."""
+        from discreet.report.picture import Picture
 
-        return graph_svg(self.graph)
+        picture = Picture(self)
+        if path is not None:
+            picture.save(path)
+        return picture
+
+    def _repr_html_(self) -> str:
+        """Show the graph with its key facts in a notebook."""
+        from discreet.report.notebook import notebook_html
+
+        return notebook_html(self)

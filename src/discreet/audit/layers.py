@@ -51,16 +51,9 @@ BROKEN = "discreet.audit.broken"
 AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "settings", "broken"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
-_SEEDED: tuple[str, ...] = ("cli", "cli_audit", "recipes", "testing", "not_private", "synthesis", "experiments")
-_SEEDED += (
-    "audit",
-    "published",
-    "statistics.shifts",
-    "examining_numbers",
-    "examining_tables",
-    "forecasting",
-    "cli_plan",
-)
+_SEEDED: tuple[str, ...] = ("cli", "cli_audit", "cli_plan", "cli_synthesize", "recipes", "testing", "not_private")
+_SEEDED += ("audit", "published", "statistics.shifts", "examining_numbers", "examining_tables", "experiments")
+_SEEDED += ("synthesis", "forecasting")
 SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 

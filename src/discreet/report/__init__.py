@@ -44,11 +44,11 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
     """Write release.json, graph.svg, graph.gml and report.html, each whole or not at all."""
     from discreet.interop import to_gml
     from discreet.report.html import report_html
-    from discreet.report.svg import graph_svg
+    from discreet.report.picture import Picture, stamp_of
 
     check_folder(folder)
-    stamp = "" if discovery.privacy.private else "NOT PRIVATE: made with predictable noise, for a test"
-    picture, graph = graph_svg(discovery.graph, stamp=stamp), to_gml(discovery.graph)
+    stamp, graph = stamp_of(discovery), to_gml(discovery.graph)
+    picture = Picture(discovery).svg() + "\n"
     texts = (discovery.to_json(), picture, f"# {stamp}\n{graph}" if stamp else graph, report_html(discovery))
     return [write_whole(folder / name, text) for name, text in zip(FILES, texts, strict=True)]
 
@@ -66,9 +66,18 @@ def write_whole(path: Path, text: str) -> Path:
 
 def write_blocks(path: Path, blocks: Iterable[str]) -> Path:
     """Write a file block by block, whole or not at all."""
+    return _write(path, (block.encode("utf-8") for block in blocks))
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write a file that is not text, whole or not at all."""
+    return _write(path, [content])
+
+
+def _write(path: Path, blocks: Iterable[bytes]) -> Path:
     part = path.with_name(path.name + ".part")
     try:
-        with part.open("w", newline="", encoding="utf-8") as file:
+        with part.open("wb") as file:
             file.writelines(blocks)
         return part.replace(path)
     except OSError as error:

@@ -1,29 +1,143 @@
-"""The graph as a picture, laid out by Graphviz (which comes inside the pygraphviz wheel)."""
+"""The graph as an SVG element: one piece, no script, no style sheet, everything escaped.
+
+Colours and widths are attributes, so that the picture stands by itself and touches nothing around it; a page may
+override them by class. Arrows and lines differ by arrowhead and dashes as well as by colour.
+"""
 
 from __future__ import annotations
 
-from discreet.graph import Graph
-from discreet.interop import to_dot
+from collections.abc import Mapping
+from html import escape
+from math import hypot
 
-STYLE = """
-  graph [bgcolor="transparent", rankdir=TB, nodesep=0.35, ranksep=0.55, pad=0.2];
-  node [shape=box, style="rounded,filled", fillcolor="#eef3f8", color="#4a6785", fontcolor="#16202b",
-        fontname="Helvetica,Arial,sans-serif", fontsize=12, margin="0.14,0.07"];
-  edge [color="#4a6785", arrowsize=0.8];
-"""
+from discreet.discovery import Confidence
+from discreet.graph import Graph, Pair
+from discreet.report.layout import FONT_SIZE, Box, Curve, Layout, lay_out, text_width, visible
+
+FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
+INK, PAPER, FILL, LINE = "#16202b", "#ffffff", "#eef3f8", "#4a6785"
+ARROW, UNKNOWN, STAMP = "#1f4e79", "#8a3f00", "#a3001c"
+"""Arrows, edges whose direction is unknown, and the stamp of what is not private."""
+
+DASHES = "6 4"
+FAINTEST, THINNEST, THICKEST = 0.65, 0.9, 2.8
+PLAIN_WIDTH = 1.7
+"""Width of an edge whose confidence is not known."""
+
+NUMBER = 12.0
+STAMP_HEIGHT = 26.0
 
 
-def graph_svg(graph: Graph, *, stamp: str = "") -> str:
-    """Return the graph as an SVG element: arrows where the direction is known, lines where it is not.
+def graph_svg(
+    graph: Graph,
+    confidence: Mapping[Pair, Confidence] | None = None,
+    *,
+    stamp: str = "",
+    focusable: bool = False,
+    background: str | None = PAPER,
+    layout: Layout | None = None,
+) -> str:
+    """Return the graph as an SVG element: arrows where the direction is known, dashed lines where it is not.
 
-    A stamp is written above the picture.
+    The surer an edge, the wider and darker it is. A stamp is written above the picture. With ``focusable`` nodes and
+    edges can be reached by the keyboard.
     """
-    import pygraphviz
-
-    head, _, rest = to_dot(graph).partition("{\n")
-    label = (
-        f'  label="{stamp}"; labelloc=t; fontcolor="#b00020"; fontname="Helvetica,Arial,sans-serif";\n' if stamp else ""
+    found = layout or lay_out(graph)
+    sure = confidence or {}
+    top = STAMP_HEIGHT if stamp else 0.0
+    width, height = max(found.width, text_width(stamp) + 28 if stamp else 0.0), found.height + top
+    said = f"Causal graph of {len(graph.nodes)} columns with {len(graph.skeleton)} edges"
+    edges = [
+        _edge(i, curve, sure.get(frozenset((a, b))), (a, b, directed), focusable)
+        for i, (curve, (a, b, directed)) in enumerate(zip(found.curves, graph.edges(), strict=True))
+    ]
+    nodes = [_node(i, box, name, focusable) for i, (box, name) in enumerate(zip(found.boxes, graph.nodes, strict=True))]
+    paper = f'<rect class="dc-paper" width="100%" height="100%" fill="{background}"/>' if background else ""
+    above = (
+        f'<text class="dc-stamp" x="14" y="20" font-weight="bold" fill="{STAMP}">{escape(stamp)}</text>'
+        if stamp
+        else ""
     )
-    drawn = pygraphviz.AGraph(string=f"{head}{{{STYLE}{label}{rest}").draw(format="svg", prog="dot")
-    text = drawn.decode("utf-8") if isinstance(drawn, bytes) else str(drawn)
-    return text[text.index("<svg") :]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="dc-graph" role="{"group" if focusable else "img"}" '
+        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'font-family="{FONTS}" font-size="{FONT_SIZE:g}" aria-label="{said}"><title>{said}</title>{paper}{above}'
+        f'<g transform="translate({(width - found.width) / 2:.1f} {top:g})"><g class="dc-edges" fill="none">'
+        f'{"".join(edges)}</g><g class="dc-nodes">{"".join(nodes)}</g></g></svg>'
+    )
+
+
+def said_of(edge: tuple[str, str, bool], sure: Confidence | None) -> str:
+    """Return an edge in words, with its confidence."""
+    a, b, directed = visible(edge[0]), visible(edge[1]), edge[2]
+    words = f"{a} causes {b}" if directed else f"{a} and {b} are linked, direction unknown"
+    if sure is None:
+        return words
+    return f"{words}: edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
+
+
+def stroke_of(sure: Confidence | None) -> tuple[float, float]:
+    """Return how wide and how opaque an edge is drawn."""
+    if sure is None:
+        return PLAIN_WIDTH, 1.0
+    return THINNEST + (THICKEST - THINNEST) * sure.edge, FAINTEST + (1 - FAINTEST) * sure.edge
+
+
+def head_of(curve: Curve) -> tuple[tuple[float, float], ...]:
+    """Return the corners of the arrowhead; none without an arrow."""
+    if curve.tip is None:
+        return ()
+    (bx, by), (tx, ty) = curve.points[-1], curve.tip
+    length = hypot(tx - bx, ty - by) or 1.0
+    dx, dy = (tx - bx) / length, (ty - by) / length
+    bx, by = tx - dx * 10, ty - dy * 10
+    return (tx, ty), (bx - dy * 4.6, by + dx * 4.6), (bx + dy * 4.6, by - dx * 4.6)
+
+
+def _edge(
+    index: int,
+    curve: Curve,
+    sure: Confidence | None,
+    edge: tuple[str, str, bool],
+    focusable: bool,
+) -> str:
+    words, colour = escape(said_of(edge, sure)), ARROW if edge[2] else UNKNOWN
+    width, opacity = stroke_of(sure)
+    (x, y), *rest = curve.points
+    path = f"M{x:.1f} {y:.1f}C" + " ".join(f"{px:.1f} {py:.1f}" for px, py in rest)
+    dashes = "" if edge[2] else f' stroke-dasharray="{DASHES}"'
+    head = " ".join(f"{px:.1f},{py:.1f}" for px, py in head_of(curve))
+    arrow = f'<polygon class="dc-head" points="{head}" fill="{colour}"/>' if head else ""
+    reach = f' tabindex="0" role="img" aria-label="{words}"' if focusable else ""
+    number = "" if sure is None else f' data-sure="{sure.edge:.3f}"'
+    return (
+        f'<g class="dc-edge {"dc-arrow" if edge[2] else "dc-unknown"}" data-edge="{index}" data-from="{curve.tail}" '
+        f'data-to="{curve.head}"{number}{reach}><title>{words}</title>'
+        f'<path class="dc-reach" d="{path}" stroke="{colour}" stroke-opacity="0" stroke-width="14"/>'
+        f'<g opacity="{opacity:.2f}"><path class="dc-line" d="{path}" stroke="{colour}" stroke-width="{width:.2f}"'
+        f"{dashes}/>{arrow}</g>{_number(curve, sure) if focusable else ''}</g>"
+    )
+
+
+def _number(curve: Curve, sure: Confidence | None) -> str:
+    """Return the confidence on an edge; a page shows it when the edge is pointed at."""
+    if sure is None:
+        return ""
+    x, y = curve.label
+    return (
+        f'<text class="dc-number" x="{x:.1f}" y="{y:.1f}" dy="0.35em" text-anchor="middle" font-size="{NUMBER:g}" '
+        f'fill="{INK}" stroke="{PAPER}" stroke-width="4" stroke-linejoin="round" paint-order="stroke" '
+        f'visibility="hidden">{sure.edge:.0%}</text>'
+    )
+
+
+def _node(index: int, box: Box, name: str, focusable: bool) -> str:
+    full = escape(visible(name))
+    reach = f' tabindex="0" role="button" aria-pressed="false" aria-label="{full}"' if focusable else ""
+    return (
+        f'<g class="dc-node" data-node="{index}"{reach}><title>{full}</title>'
+        f'<rect x="{box.x - box.width / 2:.1f}" y="{box.y - box.height / 2:.1f}" width="{box.width:.1f}" '
+        f'height="{box.height:g}" rx="6" fill="{FILL}" stroke="{LINE}"/>'
+        f'<text x="{box.x:.1f}" y="{box.y:.1f}" dy="0.35em" text-anchor="middle" fill="{INK}">'
+        f"{escape(box.label)}</text></g>"
+    )

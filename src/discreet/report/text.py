@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
-from collections.abc import Mapping
 
 from discreet.directions import NOT_TRUTH, Directions
-from discreet.discovery import Confidence, Discovery, Privacy
-from discreet.graph import Graph, Pair
+from discreet.discovery import Discovery, Privacy
+from discreet.report.budget import balance
+from discreet.report.terminal import graph_text, summary_text
 from discreet.report.words import kept_to, not_promised, promised, recorded, spendings, spent
 
-WIDTH = 96
+__all__ = ["graph_text", "summary_text"]
+
+WIDTH, NARROWEST = 96, 40
+"""Columns of folded words: what the terminal has, between these."""
+
 MOST = 0.999
 """A probability above this is said to be so."""
-
-
-def graph_text(graph: Graph, confidence: Mapping[Pair, Confidence] | None = None) -> str:
-    """Return one line an edge, causes first, with how sure it is, and the columns that stand alone."""
-    edges = list(graph.edges())
-    touched = {node for a, b, _ in edges for node in (a, b)}
-    wide = max((len(a) for a, _, _ in edges), default=0)
-    right = max((len(b) for _, b, _ in edges), default=0)
-    sure = {pair: f"  {words}" for pair, words in confidence_words(confidence or {}).items()}
-    lines = [
-        f"  {a:>{wide}}  {'──▶' if directed else '───'}  {b:<{right}}{sure.get(frozenset((a, b)), '')}".rstrip()
-        for a, b, directed in edges
-    ]
-    alone = [node for node in graph.nodes if node not in touched]
-    if alone:
-        lines.append(fold("  no edge: " + ", ".join(alone), "    "))
-    return "\n".join(lines)
-
-
-def confidence_words(confidence: Mapping[Pair, Confidence]) -> dict[Pair, str]:
-    """Return how sure every edge is, and its arrowhead if it has one."""
-    return {
-        pair: f"edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
-        for pair, sure in confidence.items()
-    }
-
-
-def summary_text(discovery: Discovery) -> str:
-    """Return one line about what was found."""
-    arrows, lines = len(discovery.graph.directed), len(discovery.graph.undirected)
-    edges = "1 edge" if arrows + lines == 1 else f"{arrows + lines} edges"
-    return (
-        f"{len(discovery.graph.nodes)} columns, {discovery.domain.rows:,} rows: {edges}, "
-        f"{arrows} with a direction (──▶), {lines} without (───)"
-    )
 
 
 def statement_text(discovery: Discovery) -> str:
@@ -81,7 +51,11 @@ def direction_statement(found: Directions) -> str:
 
 def statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[str]) -> str:
     """Return a privacy statement from its parts."""
-    blocks = [("Promised", promised(privacy, rows)), ("Not promised", limits), ("Spent", spendings)]
+    blocks = [
+        ("Promised", promised(privacy, rows)),
+        ("Not promised", limits),
+        ("Spent", [balance(privacy), *spendings] if privacy.spent else spendings),
+    ]
     blocks.append(("Recorded", [recorded(privacy)]))
     lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for {kept_to(privacy)}"]
     for title, points in blocks:
@@ -90,5 +64,6 @@ def statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[st
 
 
 def fold(text: str, indent: str) -> str:
-    """Return text in lines that fit."""
-    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False)
+    """Return text in lines that fit the terminal."""
+    width = max(min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH), NARROWEST)
+    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 
-from discreet.discovery import Discovery, Privacy, Spending
+from discreet.discovery import Discovery, Privacy
 from discreet.domain import UNIT
+from discreet.report.budget import few, steps
 
 
 def promised(privacy: Privacy, rows: int) -> list[str]:
@@ -97,16 +97,10 @@ def spendings(privacy: Privacy) -> list[str]:
     """Return what was spent, charges of one kind together."""
     if not privacy.spent:
         return ["Nothing: no question was asked of the rows."]
-    groups: dict[tuple[str, str], list[Spending]] = {}
-    for s in privacy.spent:
-        groups.setdefault((re.sub(r"the best \d+", "the best few", s.mechanism), s.currency), []).append(s)
     lines = []
-    for (alike, currency), same in groups.items():
-        mechanism = same[0].mechanism if len({s.mechanism for s in same}) == 1 else alike
-        what = f"{len(same)} questions, such as {same[0].statistic}"
-        if len({s.statistic for s in same}) == 1:
-            what = same[0].statistic if len(same) == 1 else f"{len(same)} times {same[0].statistic}"
-        lines.append(f"{what}; {mechanism}; {sum(s.amount for s in same):.6g} {currency}")
+    for step in few(steps(privacy)):
+        share = "" if step.share is None else f", {step.share:.1%} of the budget"
+        lines.append(f"{step.what}; {step.mechanism}; {step.amount:.6g} {step.currency}{share}")
     if privacy.max_rows not in (None, 1):
         times = f"{privacy.max_rows:,}" + (" squared" if privacy.delta else "")
         lines.append(f"Amounts are for one row; for all rows of one {privacy.unit} they count {times} times.")

@@ -1,0 +1,171 @@
+"""A picture of a graph: shows itself in notebooks, and is saved as SVG, PNG or PDF.
+
+PNG and PDF are drawn by the Graphviz inside the pygraphviz wheel, at the positions of the SVG, in a process of its
+own, since fonts are set up once in a process. A font comes with the package: the machine needs none, and other
+scripts than Latin, Greek and Cyrillic take what it has.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from discreet.discovery import Discovery
+from discreet.errors import OutputError, SettingError
+from discreet.report import check_file, write_bytes
+from discreet.report.layout import FONT_SIZE, Layout, lay_out, text_width
+from discreet.report.svg import ARROW, FILL, INK, LINE, STAMP, STAMP_HEIGHT, UNKNOWN, graph_svg, stroke_of
+
+ENDINGS = ("svg", "png", "pdf")
+SHARPNESS = 144
+"""Dots an inch of a PNG: two to a CSS pixel."""
+
+SECONDS = 120
+_DRAW = (
+    "import sys, pygraphviz\n"
+    "sys.stdin.reconfigure(encoding='utf-8')\n"
+    "made = pygraphviz.AGraph(string=sys.stdin.read()).draw(format=sys.argv[1], prog='nop2')\n"
+    "sys.stdout.buffer.write(made)\n"
+)
+_SYSTEM = (
+    "<dir>/usr/share/fonts</dir><dir>/usr/local/share/fonts</dir><dir>/System/Library/Fonts</dir>"
+    '<dir>/Library/Fonts</dir><dir>WINDOWSFONTDIR</dir><dir>~/.fonts</dir><dir prefix="xdg">fonts</dir>'
+    '<cachedir>/var/cache/fontconfig</cachedir><cachedir prefix="xdg">fontconfig</cachedir>'
+)
+"""Fonts of the machine: looked at only for letters that ours does not have."""
+
+_OURS = re.compile("[\\s -~\u00a0-\u017f\u0370-\u045f\u2010-\u2027]*")
+
+
+def stamp_of(discovery: Discovery) -> str:
+    """Return what is written above a picture of what is not private."""
+    return "" if discovery.privacy.private else "NOT PRIVATE: made with predictable noise, for a test"
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The graph of a discovery. A notebook shows it; ``save`` writes it."""
+
+    discovery: Discovery
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def svg(self) -> str:
+        """Return the picture as SVG."""
+        found = self.discovery
+        return graph_svg(found.graph, found.confidence, stamp=stamp_of(found))
+
+    def png(self) -> bytes:
+        """Return the picture as PNG, with two dots to a pixel."""
+        return _drawn(self.discovery, "png:cairo")
+
+    def pdf(self) -> bytes:
+        """Return the picture as a PDF of one page."""
+        return _drawn(self.discovery, "pdf:cairo")
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to a file; its ending says how: .svg, .png or .pdf."""
+        path = Path(path)
+        ending = ending_of(path, ENDINGS)
+        check_file(path)
+        made = self.svg().encode() + b"\n" if ending == "svg" else getattr(self, ending)()
+        return write_bytes(path, made)
+
+
+def ending_of(path: Path, endings: tuple[str, ...]) -> str:
+    """Return how a file is to be written, or refuse an ending that means nothing."""
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in endings:
+        known = ", ".join(f".{e}" for e in endings[:-1])
+        raise SettingError(f"out: the ending of {path.name!r} must be {known} or .{endings[-1]}")
+    return ending
+
+
+def dot_of(discovery: Discovery) -> str:
+    """Return the picture in DOT, with all positions and strokes as in the SVG."""
+    graph, stamp = discovery.graph, stamp_of(discovery)
+    layout = lay_out(graph)
+    lines = [
+        "digraph g {",
+        f"graph [bgcolor=white, pad=0, dpi={SHARPNESS}, outputorder=edgesfirst, notranslate=true];",
+        f'node [shape=box, style="rounded,filled", fixedsize=true, fillcolor="{FILL}", color="{LINE}", '
+        f'fontcolor="{INK}", fontname="DejaVu Sans", fontsize={FONT_SIZE:g}, penwidth=1]; edge [arrowsize=0.9];',
+        *_frame(layout, stamp),
+    ]
+    for i, box in enumerate(layout.boxes):
+        at = f'pos="{box.x:.2f},{layout.height - box.y:.2f}", width={box.width / 72:.4f}, height={box.height / 72:.4f}'
+        lines.append(f"{i} [{at}, label={_quoted(box.label)}];")
+    for curve, (a, b, directed) in zip(layout.curves, graph.edges(), strict=True):
+        width, opacity = stroke_of(discovery.confidence.get(frozenset((a, b))))
+        points = " ".join(f"{x:.2f},{layout.height - y:.2f}" for x, y in curve.points)
+        tip = f"e,{curve.tip[0]:.2f},{layout.height - curve.tip[1]:.2f} " if curve.tip else ""
+        colour = f"{ARROW if directed else UNKNOWN}{round(opacity * 255):02x}"
+        how = "" if directed else ", dir=none, style=dashed"
+        lines.append(
+            f'{curve.tail} -> {curve.head} [pos="{tip}{points}", color="{colour}", penwidth={width:.2f}{how}];'
+        )
+    return "\n".join([*lines, "}"])
+
+
+def _frame(layout: Layout, stamp: str) -> list[str]:
+    """Return nodes that nobody sees, in the corners, and the stamp."""
+    width = max(layout.width, text_width(stamp) + 28 if stamp else 0.0)
+    height = layout.height + (STAMP_HEIGHT if stamp else 0.0)
+    corners = [(0.0, 0.0), (width, height)]
+    lines = [
+        f'c{i} [pos="{x:.2f},{y:.2f}", width=0.001, height=0.001, style=invis, label=""];'
+        for i, (x, y) in enumerate(corners)
+    ]
+    if stamp:
+        at = f"{text_width(stamp) / 2 + 14:.2f},{layout.height + STAMP_HEIGHT / 2 - 4:.2f}"
+        lines.append(f'stamp [pos="{at}", shape=plaintext, style="", fontcolor="{STAMP}", label={_quoted(stamp)}];')
+    return lines
+
+
+def _quoted(text: str) -> str:
+    """Return a text that Graphviz takes for nothing but text."""
+    return '"' + text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _drawn(discovery: Discovery, form: str) -> bytes:
+    """Let Graphviz draw, in a process that knows our font."""
+    dot = dot_of(discovery)
+    with tempfile.TemporaryDirectory() as folder:
+        known = {**os.environ, "FONTCONFIG_FILE": str(_fonts(Path(folder), every=not _OURS.fullmatch(dot)))}
+        known["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        try:
+            done = subprocess.run(  # noqa: S603 - our own words, to our own Python
+                [sys.executable, "-c", _DRAW, form],
+                input=dot.encode(),
+                capture_output=True,
+                check=False,
+                timeout=SECONDS,
+                env=known,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            raise OutputError("out: the picture could not be drawn; SVG needs less and may work") from None
+    if done.returncode or not done.stdout:
+        raise OutputError("out: Graphviz could not draw the picture; SVG needs less and may work")
+    return done.stdout
+
+
+def _fonts(folder: Path, *, every: bool) -> Path:
+    """Write which fonts are used: a copy of ours, since marks are left beside fonts; and the machine's if need be."""
+    ours, told = folder / "fonts", folder / "fonts.conf"
+    ours.mkdir()
+    (ours / "ours.ttf").write_bytes((files("discreet.report") / "fonts" / "DejaVuSans.ttf").read_bytes())
+    told.write_text(
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>'
+        f"<dir>{escape(str(ours))}</dir>{_SYSTEM if every else ''}"
+        f"<cachedir>{escape(str(folder))}</cachedir></fontconfig>",
+        encoding="utf-8",
+    )
+    return told

@@ -1,0 +1,169 @@
+"""The graph for a terminal: what causes what, cause by cause, in the order of the layers."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from discreet.discovery import Confidence, Discovery
+from discreet.graph import Graph, Pair
+from discreet.report.layout import visible
+
+WIDEST, NARROWEST = 120, 40
+"""Columns that are used of a terminal: what it has, between these."""
+
+BAR = 5
+ROOM = 24
+"""Columns that names get, if they need them, before confidence is told in full."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The characters that edges and bars are drawn with."""
+
+    arrow: str
+    line: str
+    full: str
+    empty: str
+    cut: str
+
+
+LINES = Marks("──▶", "───", "█", "░", "…")
+ASCII = Marks("-->", "---", "#", ".", "~")
+"""For terminals and files that know nothing else."""
+
+
+def marks_for(stream: TextIO) -> Marks:
+    """Return marks that a stream can write."""
+    try:
+        "".join(vars(LINES).values()).encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return LINES
+
+
+def summary_text(discovery: Discovery, marks: Marks = LINES) -> str:
+    """Return one line about what was found."""
+    arrows, lines = len(discovery.graph.directed), len(discovery.graph.undirected)
+    edges = "1 edge" if arrows + lines == 1 else f"{arrows + lines} edges"
+    columns = "1 column" if len(discovery.graph.nodes) == 1 else f"{len(discovery.graph.nodes)} columns"
+    return (
+        f"{columns}, {discovery.domain.rows:,} rows: {edges}, "
+        f"{arrows} with a direction ({marks.arrow}), {lines} without ({marks.line})"
+    )
+
+
+def graph_text(
+    graph: Graph,
+    confidence: Mapping[Pair, Confidence] | None = None,
+    *,
+    marks: Marks = LINES,
+    width: int | None = None,
+) -> str:
+    """Return one line an edge, grouped by cause in the order of the layers, the surest first, with how sure it is.
+
+    Columns that stand alone come last. By default as wide as the terminal.
+    """
+    sure = confidence or {}
+    width = max(min(width or shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST), NARROWEST)
+    groups = _groups(graph, sure)
+    edges = [(a, b, directed) for a, found in groups for b, directed in found]
+    names = [_cells(a) for a, _ in groups], [_cells(b) for _, b, _ in edges]
+    for form in (_with_bar, _in_words, _in_numbers):  # the first that leaves room for names
+        words = {pair: form(one, marks) for pair, one in sure.items()}
+        spare = width - 11 - max((len(text) for text in words.values()), default=-2)
+        if spare >= min(ROOM, max(names[0], default=0) + max(names[1], default=0)):
+            break
+    left, right = _shares(*names, spare)
+    lines = []
+    for a, found in groups:
+        for i, (b, directed) in enumerate(found):
+            cause, effect = _fit("" if i else a, left, marks), _fit(b, right, marks)
+            mark, text = marks.arrow if directed else marks.line, words.get(frozenset((a, b)), "")
+            lines.append(f"  {cause}  {mark}  {effect}  {text}".rstrip())
+    touched = {node for a, b, _ in edges for node in (a, b)}
+    if alone := [visible(node) for node in graph.nodes if node not in touched]:
+        folded = textwrap.fill("  no edge: " + ", ".join(alone), width, subsequent_indent="    ")
+        lines += ([""] if lines else []) + [folded]
+    return "\n".join(lines)
+
+
+def layers(graph: Graph) -> dict[str, int]:
+    """Return how many arrows lead to each column, one after the other, at most."""
+    depth = dict.fromkeys(graph.nodes, 0)
+    for _ in graph.nodes:
+        deeper = dict(depth)
+        for a, b in graph.directed:
+            deeper[b] = max(deeper[b], depth[a] + 1)
+        if deeper == depth:
+            break
+        depth = deeper
+    return depth
+
+
+def _groups(graph: Graph, sure: Mapping[Pair, Confidence]) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Return every cause with its effects; a line stands with that end which comes first."""
+    depth, place = layers(graph), {node: i for i, node in enumerate(graph.nodes)}
+
+    def rank(node: str) -> tuple[int, int]:
+        return depth[node], place[node]
+
+    found: dict[str, list[tuple[str, bool]]] = {}
+    for a, b, directed in graph.edges():
+        first, second = (a, b) if directed or rank(a) <= rank(b) else (b, a)
+        found.setdefault(first, []).append((second, directed))
+
+    def least(a: str, b: str) -> float:
+        one = sure.get(frozenset((a, b)))
+        return 0.0 if one is None else -one.edge
+
+    return [(a, sorted(found[a], key=lambda e: (least(a, e[0]), rank(e[0])))) for a in sorted(found, key=rank)]
+
+
+def _with_bar(sure: Confidence, marks: Marks) -> str:
+    filled = round(sure.edge * BAR)
+    return f"{marks.full * filled}{marks.empty * (BAR - filled)} {_in_words(sure, marks)}"
+
+
+def _in_words(sure: Confidence, _marks: Marks) -> str:
+    return f"edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
+
+
+def _in_numbers(sure: Confidence, _marks: Marks) -> str:
+    return f"{sure.edge:.0%}" + ("" if sure.arrow is None else f" {sure.arrow:.0%}")
+
+
+def _shares(left: Sequence[int], right: Sequence[int], spare: int) -> tuple[int, int]:
+    """Return how wide the two columns of names are: as wide as they need, or as the terminal leaves them."""
+    a, b = max(left, default=0), max(right, default=0)
+    if a + b <= spare:
+        return a, b
+    half = max(spare // 2, 8)
+    if a <= half:
+        return a, max(spare - a, 8)
+    return (max(spare - b, 8), b) if b <= half else (half, half)
+
+
+def _cells(name: str) -> int:
+    """Return how many columns of a terminal a name takes."""
+    return sum(_cell(c) for c in visible(name))
+
+
+def _cell(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _fit(name: str, width: int, marks: Marks) -> str:
+    """Return a name in exactly so many columns, cut if it is longer."""
+    name = visible(name)
+    if _cells(name) > width:
+        while _cells(name) > width - 1:
+            name = name[:-1]
+        name += marks.cut
+    return name + " " * (width - _cells(name))
