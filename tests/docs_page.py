@@ -3,7 +3,7 @@
 A block is run if it is Python or shell, written to a file if it has a title, and read as a domain or as knowledge if it
 is YAML. A comment before it may say otherwise, and is meant to be read by people too:
 
-    <!-- test: parse, why -->     commands that take hours, servers or a reader's own files: only their words are checked
+    <!-- test: parse, why -->     commands that take hours, servers or a reader's own files: only read
     <!-- test: needs NAME -->     run where the package NAME can be imported
     <!-- test: output -->         output of the block before: every line must occur there, whatever its numbers
     <!-- test: example -->        output that differs from run to run: not checked
@@ -71,6 +71,10 @@ def commands(body: str) -> list[str]:
 def check_words(line: str) -> None:
     """Check that a command exists and takes these words, without running it."""
     words = shlex.split(line, comments=True)
+    words = words[: words.index(">")] if ">" in words else words
+    for word in words:
+        if re.fullmatch(r"[\w-]+(\.\w+)+", word):  # files of a reader's own
+            Path(word).touch()
     head, rest = Path(words[0]).name, words[1:]
     if head == "discreet":
         _check_click(rest)
@@ -79,7 +83,9 @@ def check_words(line: str) -> None:
     elif head == "make":
         assert f"\n{rest[0]}:" in (ROOT / "Makefile").read_text(encoding="utf-8"), f"no such target: {rest[0]}"
     elif words[:2] == ["pip", "install"]:
-        extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+            "optional-dependencies"
+        ]
         for extra in re.findall(r"discreet\[([^]]*)\]", line):
             assert set(extra.split(",")) <= set(extras), f"no such extra: {extra}"
     else:
@@ -124,7 +130,7 @@ class Page:
         for block in self.blocks:
             try:
                 self._one(block)
-            except BaseException as error:  # noqa: BLE001 - whatever a block raises is told with its place
+            except BaseException as error:
                 raise SystemExit(f"{self.path.name}, line {block.line}: {type(error).__name__}: {error}") from error
 
     def _one(self, block: Block) -> None:
@@ -195,7 +201,7 @@ class Page:
 
     def _shell(self, block: Block) -> None:
         lines = [line for line in commands(block.body) if not self._coming(block, line)]
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603
             ["bash", "-e", "-o", "pipefail", "-c", "\n".join(lines)],  # noqa: S607
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
