@@ -22,6 +22,9 @@ ROOT = Path(__file__).parent.parent
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 COMMAND_LINE = "<!-- every command -->"
+ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+SHIM, OURS = "https://unpkg.com/iframe-worker/shim", "assets/search-from-disk.js"
+"""What the theme would load from elsewhere so that search works from disk, and what it loads instead."""
 FOLDERS = {
     "privacy": "Noise and accounting",
     "mechanisms": "Mechanisms",
@@ -112,6 +115,8 @@ def _path_of(page: Page) -> str:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn links between files of the repository into links between pages; fill in the command line."""
     path = _path_of(page)
+    if path.endswith((".py", "docs/audit/audit.md")):
+        page.meta["search"] = {"exclude": True}
     here = posixpath.dirname(page.file.src_uri)
 
     def turned(match: re.Match[str]) -> str:
@@ -122,8 +127,30 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"{match[1]}{posixpath.relpath(uri, here or '.')}{match[3] or ''}{match[4]}"
 
     parts = FENCE.split(markdown)
-    parts[::2] = [LINK.sub(turned, part) for part in parts[::2]]
+    parts[::2] = [LINK.sub(turned, _with_lists(part)) for part in parts[::2]]
     return "".join(parts).replace(COMMAND_LINE, _commands())
+
+
+def _with_lists(text: str) -> str:
+    """Put an empty line before a list that follows a paragraph: mkdocs' Markdown would not see it otherwise."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        before = lines[-1] if lines else ""
+        if ITEM.match(line) and before.strip() and not ITEM.match(before) and not before.startswith(("  ", "#", "<")):
+            lines.append("")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Let nothing be loaded from other hosts."""
+    here = posixpath.dirname(page.file.dest_uri)
+    return output.replace(SHIM, posixpath.relpath(OURS, here or "."))
+
+
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """Let nothing be loaded from other hosts, on the page for what is not found."""
+    return output_content.replace(SHIM, f"/{OURS}")
 
 
 def _commands() -> str:
