@@ -161,8 +161,9 @@ def _commands() -> str:
 
 
 def _helps(command: click.Command, name: str, parent: click.Context | None) -> Iterator[tuple[str, str]]:
-    with click.Context(command, info_name=name.rsplit(maxsplit=1)[-1], parent=parent, max_content_width=90) as context:
-        context.terminal_width = 90
+    context = click.Context(command, info_name=name.rsplit(maxsplit=1)[-1], parent=parent, terminal_width=90)
+    context.help_option_names = ["-h", "--help"]
+    with context:
         yield name, command.get_help(context)
         if isinstance(command, click.Group):
             for each in command.list_commands(context):
