@@ -128,7 +128,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     parts = FENCE.split(markdown)
     parts[::2] = [LINK.sub(turned, _with_lists(part)) for part in parts[::2]]
-    return "".join(parts).replace(COMMAND_LINE, _commands())
+    whole = "".join(parts)
+    return whole.replace(COMMAND_LINE, _commands()) if COMMAND_LINE in whole else whole
 
 
 def _with_lists(text: str) -> str:
