@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-.PHONY: demo test test-all lint lock bench clean
+.PHONY: demo test test-all docs lint lock bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/discreet demo
@@ -12,8 +12,12 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev lint
 	$(PYTEST)
 
-test-all: test $(VENV)/.peers
+test-all: test $(VENV)/.peers docs
 	$(PYTEST) -m slow
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -40,8 +44,12 @@ $(VENV)/.peers: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,peers,spark,java,browser]"
 	touch $@
 
-lock: $(VENV)/.peers
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,docs]"
+	touch $@
+
+lock: $(VENV)/.peers $(VENV)/.docs
 	$(BIN)/python -m pip list --format freeze --exclude discreet --exclude pip --exclude setuptools > constraints.txt
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,10 +1,8 @@
-"""The door: every public name is there, and the README's example runs."""
+"""The door: every public name is there, and the README's example is short."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -31,15 +29,10 @@ def test_every_public_callable_has_a_docstring():
             assert getattr(discreet, name).__doc__, name
 
 
-def test_the_readme_example_runs(tmp_path):
+def test_the_readme_example_is_short():  # that it runs is for test_docs
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 1
     assert len(blocks[0].splitlines()) <= 20
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", blocks[0]], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
 
 
 def test_the_version_is_said_once():
