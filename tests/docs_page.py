@@ -29,9 +29,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-COMING = ("discreet plan", "discreet report", ".plot(")
-"""Commands that are described before they exist: blocks and lines with them are listed, not run. To be emptied."""
-
 LANGUAGES = ("python", "sh", "yaml", "json", "text")
 BLOCK = re.compile(
     r"(?:<!-- test: (?P<mark>[^>]*?) -->\s*)?^[ ]*```(?P<language>\w*)(?P<info>[^\n]*)\n(?P<body>.*?)^[ ]*```$",
@@ -180,19 +177,10 @@ class Page:
             compile(block.body, str(self.path), "exec")
         else:
             for line in commands(block.body):
-                if not self._coming(block, line):
-                    check_words(line)
+                check_words(line)
         self._tell(block, f"read, not run: {why}")
 
-    def _coming(self, block: Block, line: str) -> bool:
-        found = [words for words in COMING if words in line]
-        if found:
-            self._tell(block, f"not run: {found[0]} is to come")
-        return bool(found)
-
     def _python(self, block: Block) -> None:
-        if self._coming(block, block.body):
-            return
         kept = io.StringIO()
         sys.path[:0] = [] if sys.path[0] == "" else [""]
         with redirect_stdout(kept), redirect_stderr(kept):
@@ -200,9 +188,8 @@ class Page:
         self.output = kept.getvalue()
 
     def _shell(self, block: Block) -> None:
-        lines = [line for line in commands(block.body) if not self._coming(block, line)]
         done = subprocess.run(  # noqa: S603
-            ["bash", "-e", "-o", "pipefail", "-c", "\n".join(lines)],  # noqa: S607
+            ["bash", "-e", "-o", "pipefail", "-c", "\n".join(commands(block.body))],  # noqa: S607
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -20,7 +20,13 @@ def _telling() -> Callable[[str], None]:
 @click.option("--epsilon", "epsilons", required=True, help="Total budgets to look at, with commas.")
 @click.option("--rows", default="", help="Numbers of rows to look at, with commas.  [default: the domain's]")
 @click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
-@click.option("--method", "methods", default="auto", show_default=True, help="Methods to look at, with commas.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=["auto"],
+    help="Method to look at; may be given several times.  [default: auto]",
+)
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
 @click.option("--networks", type=int, help="How many networks to draw.  [default: what 40 s allow, from 6 to 36]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the networks and rows, never of noise.")
@@ -32,7 +38,7 @@ def plan(
     epsilons: str,
     rows: str,
     delta: float | None,
-    methods: str,
+    methods: tuple[str, ...],
     knowledge_file: str | None,
     networks: int | None,
     seed: int,
@@ -60,7 +66,7 @@ def plan(
         Domain.from_yaml(Path(domain_file)),
         epsilons=numbers_in(epsilons),
         rows=whole_numbers_in(rows) if rows else (),
-        methods=[name for name in methods.split(",") if name],
+        methods=[name for given in methods for name in given.split(",") if name],
         delta=DELTA if delta is None else delta,
         knowledge=Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN,
         networks=networks,
