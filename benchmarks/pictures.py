@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 import discreet as dc
 
 ROWS = 100_000
-SHOTS = {"asia": (1100, 900), "alarm": (1280, 1100)}
+WIDTHS = {"asia": 900, "alarm": 1280}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
@@ -31,14 +31,16 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as started, tempfile.TemporaryDirectory() as release:
         browser = started.chromium.launch(executable_path=path, args=FLAGS)
-        for name, (width, height) in SHOTS.items():
+        for name, width in WIDTHS.items():
             net = dc.network(name)
             table = net.sample(ROWS, np.random.default_rng(0))
             dc.discover(table, domain=net.domain(ROWS), epsilon=1.0).save(release)
-            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
+            page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme="light")
             page.goto((Path(release) / "report.html").as_uri())
             out = folder / f"report-{name}.png"
-            page.screenshot(path=out)
+            box = page.locator("main > div").first.bounding_box() or {"y": 0, "height": 1000}
+            tall = box["y"] + box["height"] + 24
+            page.screenshot(path=out, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": tall})
             print(f"{out}: {out.stat().st_size // 1000} kB")
         browser.close()
 

@@ -71,7 +71,7 @@ def _hash(text: str) -> str:
 
 def _sizes(width: float) -> str:
     """Return how wide this graph may be."""
-    least, most = SMALLEST * width, LARGEST * width
+    least, most = SMALLEST * width, max(width, min(LARGEST * width, WIDE))
     return (
         f".graph svg {{ width: 100%; max-width: {most:.0f}px; min-width: {least:.0f}px; }}\n"
         "@media print { .graph svg { min-width: 0; } }\n"
