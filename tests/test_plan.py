@@ -121,7 +121,7 @@ def test_the_weakest_effect_seen_is_where_nine_in_ten_of_the_stronger_are_found(
 
 def test_spread_and_words_with_ranges():
     spread = Spread.of([0.0, 0.5, 1.0])
-    assert (spread.mean, spread.low, spread.high) == (0.5, 0.1, 0.9)
+    assert (spread.mean, spread.low, spread.high) == (0.5, 0.05, 0.95)
     assert ranged(["8 of 10 pairs", "8 of 9 pairs"]) == "8 of 9 to 10 pairs"
 
 

@@ -14,7 +14,7 @@ from discreet.discovery import Privacy, Spending
 
 SCHEMA = 1
 
-WITHIN = 0.8
+WITHIN = 0.9
 """Share of the simulated runs that lie in a spread."""
 
 SURE = 0.9
