@@ -8,7 +8,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --d
 EXTRAS := dev,spark,java,browser,docs
 INTEROP := $(VENV)-interop
 
-.PHONY: demo test test-all slow interop lint lock bench clean
+.PHONY: demo test test-all slow interop nightly lint lock bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/discreet demo
@@ -20,6 +20,9 @@ test-all: $(VENV)/.all test slow interop
 
 slow: $(VENV)/.all
 	$(PYTEST) -m slow
+
+nightly: $(VENV)/.all
+	$(PYTEST) -m nightly
 
 # causal-learn, pgmpy and DoWhy want versions of their own, and discreet comes from its wheel
 interop: $(INTEROP)/.ready
