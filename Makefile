@@ -1,10 +1,14 @@
 # `make demo` and `make test` set up their environment by themselves: python3 with venv is all they need.
+# Another Python gets an environment of its own: `make test PYTHON=python3.13`.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+EXTRAS := dev,spark,java,browser,docs
+INTEROP := $(VENV)-interop
 
-.PHONY: demo test test-all docs lint lock bench clean
+.PHONY: demo test test-all slow interop nightly docs lint lock bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/discreet demo
@@ -12,10 +16,23 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev lint
 	$(PYTEST)
 
-test-all: test $(VENV)/.peers docs
+test-all: $(VENV)/.all test docs slow interop
+
+slow: $(VENV)/.all
 	$(PYTEST) -m slow
 
-docs: $(VENV)/.docs
+nightly: $(VENV)/.all
+	$(PYTEST) -m nightly
+
+# causal-learn, pgmpy and DoWhy want versions of their own, and discreet comes from its wheel
+interop: $(INTEROP)/.ready
+	rm -rf $(INTEROP)/wheel
+	$(BIN)/python -m hatchling build -t wheel -d $(CURDIR)/$(INTEROP)/wheel
+	$(INTEROP)/bin/python -m pip install --quiet --no-deps --force-reinstall $(INTEROP)/wheel/*.whl
+	$(INTEROP)/bin/python -m pip check
+	OPENBLAS_NUM_THREADS=1 $(INTEROP)/bin/python -m pytest -c tests/interop/pytest.ini tests/interop
+
+docs: $(VENV)/.all
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
@@ -29,27 +46,29 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/end_to_end.py
 	$(BIN)/python benchmarks/many_rows.py
 
-$(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+%/bin/python:
+	$(PYTHON) -m venv $*
 
 $(VENV)/.demo: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(PIP) --editable .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	$(PIP) --editable ".[dev]"
 	touch $@
 
-$(VENV)/.peers: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,peers,spark,java,browser]"
+# one install for everything: with `make test-all` alone, what `test` needs is there already
+$(VENV)/.all: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable ".[$(EXTRAS)]"
+	touch $(VENV)/.dev $@
+
+$(INTEROP)/.ready: tests/interop/requirements.txt | $(VENV)/.dev $(INTEROP)/bin/python
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --requirement $<
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,docs]"
-	touch $@
-
-lock: $(VENV)/.peers $(VENV)/.docs
+lock: $(VENV)/.all
+	$(PIP) --editable ".[$(EXTRAS),peers]"
 	$(BIN)/python -m pip list --format freeze --exclude discreet --exclude pip --exclude setuptools > constraints.txt
 
 clean:
-	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* site .mypy_cache .pytest_cache .ruff_cache .hypothesis

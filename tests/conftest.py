@@ -4,6 +4,21 @@ import os
 
 import pytest
 
+LONG = (
+    "test_the_command_writes_a_table_a_picture_and_json",
+    "test_confidences_are_calibrated",
+    "test_at_most_one_of_a_thousand",
+    "test_faults_of_servers_and_more_of_files",
+    "test_it_runs_where_nothing_else_is",
+    "test_the_table_of_relations_holds",
+    "test_laplace_tails_are_simulated",
+)
+"""What takes longest comes first, so that at the end no core waits for another."""
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.name.startswith(LONG))
+
 
 @pytest.fixture(autouse=True)
 def _own_ledger(tmp_path_factory, monkeypatch):

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import sys
 
 import networkx as nx
 import numpy as np
 import pytest
 
 from discreet.errors import SettingError
-from discreet.graph import Graph, cpdag_f1, shd, skeleton_f1
-from discreet.interop import from_networkx, to_causal_learn, to_dot, to_gml, to_json, to_networkx
+from discreet.graph import Graph, colliders, cpdag_f1, shd, skeleton_f1
+from discreet.interop import (
+    extensions,
+    from_networkx,
+    to_causal_learn,
+    to_dot,
+    to_dowhy,
+    to_general_graph,
+    to_gml,
+    to_json,
+    to_networkx,
+    to_pgmpy,
+)
+from discreet.search.orient import cpdag
 
 TRUE = Graph(("a", "b", "c", "d"), frozenset({("a", "c"), ("b", "c")}), frozenset({frozenset("cd")}))
 
@@ -80,3 +94,55 @@ def test_hostile_names_stay_names():
     assert set(nx.parse_gml(to_gml(graph)).nodes) == set(hostile)
     assert '[label="<b>x</b>\\""]' in to_dot(graph)
     assert '[label="back\\\\slash\\\\N"]' in to_dot(graph)
+
+
+def _by_brute_force(graph):
+    """All directions of the lines that make no circle and no new collider."""
+    lines = [tuple(sorted(line)) for line in graph.undirected]
+    for turned in itertools.product((False, True), repeat=len(lines)):
+        arcs = {(b, a) if turn else (a, b) for (a, b), turn in zip(lines, turned, strict=True)}
+        dag = Graph(graph.nodes, graph.directed | arcs)
+        if nx.is_directed_acyclic_graph(nx.DiGraph(list(dag.directed))) and colliders(dag) == colliders(graph):
+            yield dag
+
+
+def test_extensions_are_all_graphs_of_the_class_each_once():
+    rng = np.random.default_rng(5)
+    sizes = []
+    for _ in range(60):
+        nodes = tuple(rng.permutation(list("abcdef")))
+        arcs = frozenset(arc for arc in itertools.combinations(nodes, 2) if rng.random() < 0.5)
+        graph = cpdag(Graph(nodes, arcs))
+        found = list(extensions(graph))
+        assert len(found) == len(set(found))
+        assert set(found) == set(_by_brute_force(graph))
+        assert Graph(nodes, arcs) in found
+        sizes.append(len(found))
+    assert max(sizes) > 20
+
+
+def test_extensions_keep_arrows_and_there_is_always_one():
+    chain = Graph(("a", "b", "c"), frozenset({("b", "c")}), frozenset({frozenset("ab")}))
+    assert list(extensions(chain)) == [Graph(chain.nodes, chain.directed | {arc}) for arc in (("a", "b"), ("b", "a"))]
+    ring = Graph(tuple("abcd"), undirected=frozenset(map(frozenset, ("ab", "bc", "cd", "da"))))
+    (only,) = extensions(ring)
+    assert only.skeleton == ring.skeleton
+    assert not only.undirected
+
+
+def test_dowhy_gets_directed_acyclic_graphs_only():
+    for dag in extensions(TRUE):
+        assert set(to_dowhy(dag).edges) == dag.directed
+        assert set(to_dowhy(dag).nodes) == set(TRUE.nodes)
+    with pytest.raises(SettingError, match="extensions"):
+        to_dowhy(TRUE)
+    with pytest.raises(SettingError, match="circle"):
+        to_dowhy(Graph(tuple("abc"), frozenset({("a", "b"), ("b", "c"), ("c", "a")})))
+
+
+@pytest.mark.parametrize(("to_theirs", "package"), [(to_general_graph, "causal-learn"), (to_pgmpy, "pgmpy")])
+def test_a_library_that_is_not_there_is_named(to_theirs, package, monkeypatch):
+    for name in ("causallearn.graph.Edge", "pgmpy.base"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(SettingError, match=f"pip install {package}"):
+        to_theirs(TRUE)

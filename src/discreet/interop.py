@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from discreet.errors import SettingError
 from discreet.graph import Graph
+from discreet.search import orient
 
 if TYPE_CHECKING:
     import networkx
@@ -48,6 +50,22 @@ def to_causal_learn(graph: Graph) -> npt.NDArray[np.int_]:
     return marks
 
 
+def to_general_graph(graph: Graph) -> Any:
+    """Return causal-learn's GeneralGraph, which its own functions read. Needs causal-learn."""
+    try:
+        from causallearn.graph.Edge import Edge
+        from causallearn.graph.Endpoint import Endpoint
+        from causallearn.graph.GeneralGraph import GeneralGraph
+        from causallearn.graph.GraphNode import GraphNode
+    except ImportError:
+        raise SettingError("causal-learn is not installed: pip install causal-learn") from None
+    nodes = {name: GraphNode(name) for name in graph.nodes}
+    result = GeneralGraph(list(nodes.values()))
+    for a, b, directed in graph.edges():
+        result.add_edge(Edge(nodes[a], nodes[b], Endpoint.TAIL, Endpoint.ARROW if directed else Endpoint.TAIL))
+    return result
+
+
 def to_pgmpy(graph: Graph) -> Any:
     """Return pgmpy's PDAG. Needs pgmpy."""
     try:
@@ -58,6 +76,31 @@ def to_pgmpy(graph: Graph) -> Any:
     lines = [(a, b) for a, b, directed in graph.edges() if not directed]
     result = PDAG(directed_ebunch=arrows, undirected_ebunch=lines)
     result.add_nodes_from(graph.nodes)
+    return result
+
+
+def extensions(graph: Graph) -> Iterator[Graph]:
+    """Yield every directed acyclic graph that the released one stands for, by names, each once; there may be very many.
+
+    The rows do not tell them apart. An effect that differs between them is not known.
+    """
+    yield from orient.extensions(graph)
+
+
+def to_dowhy(graph: Graph) -> networkx.DiGraph[str]:
+    """Return a directed acyclic graph as DoWhy's ``CausalModel(graph=...)`` takes it.
+
+    DoWhy reads no lines: hand over one graph of ``extensions`` after the other.
+    """
+    import networkx
+
+    if graph.undirected:
+        raise SettingError("graph: DoWhy needs every edge directed; take the graphs that extensions(graph) yields")
+    result: networkx.DiGraph[str] = networkx.DiGraph()
+    result.add_nodes_from(graph.nodes)
+    result.add_edges_from((a, b) for a, b, _ in graph.edges())
+    if not networkx.is_directed_acyclic_graph(result):
+        raise SettingError("graph: DoWhy needs a graph without a circle of causes")
     return result
 
 

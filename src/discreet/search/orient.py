@@ -16,7 +16,7 @@ in which an arrow is a guess.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
@@ -108,6 +108,31 @@ def extension(graph: Graph) -> list[Arc]:
     if arcs is None:
         raise KnowledgeError("the graph has a circle of causes")
     return arcs
+
+
+def extensions(graph: Graph) -> Iterator[Graph]:
+    """Yield every directed acyclic graph of the class, each once: lines directed, no arrow changed, no new collider.
+
+    There may be very many. If there is none, the one with further colliders that ``extension`` returns is yielded.
+    """
+    pattern = Pattern(sorted(graph.nodes), graph.skeleton)
+    _direct_all(pattern, sorted(graph.directed))
+    if extend(pattern) is None:
+        yield Graph(graph.nodes, frozenset(extension(graph)))
+        return
+    stack = [pattern]
+    while stack:
+        pattern = stack.pop()
+        close(pattern)
+        line = min(((a, b) for a, others in pattern.lines.items() for b in others), default=None)
+        if line is None:
+            yield pattern.graph(graph.nodes)
+            continue
+        for a, b in (line[::-1], line):
+            other = pattern.copy()
+            other.direct(a, b)
+            if extend(other) is not None:
+                stack.append(other)
 
 
 def _apply_knowledge(pattern: Pattern, knowledge: Knowledge) -> None:
