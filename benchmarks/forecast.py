@@ -13,9 +13,11 @@ from time import perf_counter
 import numpy as np
 
 from discreet.discovering import DELTA
-from discreet.expectations import Spread
-from discreet.experiments import run_all, write_csv
+from discreet.expectations import WITHIN, Spread
+from discreet.experiments import run_all, write_csv, write_text
 from discreet.experiments.accuracy import Row, Run, measure
+from discreet.experiments.chart import Axis
+from discreet.experiments.panels import Dot, dot_plot
 from discreet.forecasting import forecast
 from discreet.networks import names, network
 
@@ -24,6 +26,19 @@ ROWS = (10_000, 100_000)
 RUNS = 5
 NETWORKS = 18
 OUT = Path(__file__).parents[1] / "docs" / "forecast"
+
+
+def picture(found: list[Row]) -> str:
+    """Return the skeletons: where a forecast says runs lie, and where their mean lies."""
+    dots = {"low": Dot("forecast", "#4477aa", hollow=True), "high": Dot("", "#4477aa", hollow=True)}
+    rows: dict[str, dict[str, dict[str, float]]] = {}
+    for row in found:
+        words = f"{row['rows']:,} rows, epsilon {row['epsilon']:g}"
+        ends = {end: float(row[f"skeleton_f1_{end}"]) for end in ("low", "high", "reached")}
+        rows.setdefault(str(row["network"]), {})[words] = ends
+    words = f"Where {WITHIN:.0%} of simulated runs lie, and the mean of {RUNS} runs on the network's own rows"
+    axis = Axis("Skeleton F1", 0.0, 1.0, (0, 0.2, 0.4, 0.6, 0.8, 1))
+    return dot_plot("Forecast and reached", words, axis, {**dots, "reached": Dot("reached", "#cc3311")}, rows)
 
 
 def main(jobs: int) -> None:
@@ -54,6 +69,7 @@ def main(jobs: int) -> None:
             found.append(row)
         print(f"{name}: {seconds:.0f} s for the forecast", flush=True)
     write_csv(OUT / "forecast.csv", found)
+    write_text(OUT / "forecast.svg", picture(found))
     for score in ("skeleton_f1", "cpdag_f1"):
         low, high, reached_ = (
             np.array([float(r[f"{score}_{end}"]) for r in found]) for end in ("low", "high", "reached")

@@ -28,7 +28,7 @@ def _telling() -> Callable[[str], None]:
     help="Method to look at; may be given several times.  [default: auto]",
 )
 @click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
-@click.option("--networks", type=int, help="How many networks to draw.  [default: what 40 s allow, from 6 to 36]")
+@click.option("--networks", type=int, help="How many networks to draw.  [default: what 35 s allow, from 6 to 36]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the networks and rows, never of noise.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a processor]")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for plan.json and plan.svg.")

@@ -40,7 +40,7 @@ from discreet.tables.memory import MemoryTable
 FEWEST, MOST = 6, 36
 """Networks that are drawn at least, and at most."""
 
-SECONDS = 40.0
+SECONDS = 35.0
 """After so long no further network is begun, if enough are done."""
 
 MOST_ROWS = 1_000_000
