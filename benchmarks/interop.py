@@ -48,12 +48,14 @@ class Tally:
 
 
 def interval(drawn: dict[str, Any], network: Network, dag: dc.Graph, cause: str, outcome: str) -> tuple[float, float]:
-    """Return DoWhy's interval."""
+    """Return DoWhy's interval; where the graph leads from the cause to the outcome nowhere, it says zero and has none."""
     rows = pd.DataFrame({name: (drawn[name] == network.nodes[name].levels[-1]).astype(int) for name in drawn})
     model = CausalModel(data=rows, treatment=cause, outcome=outcome, graph=to_dowhy(dag))
     estimate = model.estimate_effect(
         model.identify_effect(), "backdoor.linear_regression", effect_modifiers=[], confidence_intervals=True
     )
+    if not hasattr(estimate, "estimator"):
+        return 0.0, 0.0
     low, high = np.ravel(estimate.get_confidence_intervals())
     return float(low), float(high)
 
