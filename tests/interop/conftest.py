@@ -61,7 +61,7 @@ def handed(clinic, tmp_path_factory) -> Handed:
     (folder / "domain.yaml").write_text(clinic.domain(ROWS).to_yaml(), encoding="utf-8")
     ledger = folder / "ledger.db"
     out = ("--out", folder / "release")
-    discreet("discover", folder / "visits.csv", "--domain", folder / "domain.yaml", "--epsilon", 1, *out, ledger=ledger)
+    discreet("discover", folder / "visits.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, *out, ledger=ledger)
     release, rows = folder / "release" / "release.json", folder / "rows.csv"
     discreet("synthesize", release, "--rows", SYNTHETIC, "--seed", 1, "--out", rows, ledger=ledger)
     return Handed(clinic, folder, Discovery.load(release), pd.read_csv(rows, dtype=str))
