@@ -48,7 +48,7 @@ class Tally:
 
 
 def interval(drawn: dict[str, Any], network: Network, dag: dc.Graph, cause: str, outcome: str) -> tuple[float, float]:
-    """Return DoWhy's interval; where the graph leads from the cause to the outcome nowhere, it says zero and has none."""
+    """Return DoWhy's interval; if no arrows lead from the cause to the outcome, it says zero and has none."""
     rows = pd.DataFrame({name: (drawn[name] == network.nodes[name].levels[-1]).astype(int) for name in drawn})
     model = CausalModel(data=rows, treatment=cause, outcome=outcome, graph=to_dowhy(dag))
     estimate = model.estimate_effect(

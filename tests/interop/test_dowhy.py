@@ -64,8 +64,8 @@ def test_the_refuters_speak_for_the_estimate_and_against_a_placebo(handed):
     assert placebo.new_effect == pytest.approx(0, abs=0.03)
 
 
-def test_intervals_do_not_know_the_noise(clinic):
-    """Of ten nominal 95 % intervals from ten releases and many rows, far more than one in twenty miss the truth."""
+def test_intervals_know_the_synthetic_rows_alone(clinic):
+    """They know neither the noise nor how few rows were measured: far more than one in twenty miss the truth."""
     true, rows, missed = effect(clinic, "treated", "recovered"), 50_000, 0
     for seed in range(10):
         table = clinic.sample(rows, np.random.default_rng(seed))
