@@ -30,7 +30,7 @@ OUT = Path(__file__).parents[1] / "docs" / "forecast"
 
 def picture(found: list[Row]) -> str:
     """Return the skeletons: where a forecast says runs lie, and where their mean lies."""
-    dots = {"low": Dot("forecast", "#4477aa", hollow=True), "high": Dot("", "#4477aa", hollow=True)}
+    dots = {"low": Dot("forecast, lower end", "#4477aa", hollow=True), "high": Dot("upper end", "#4477aa", hollow=True)}
     rows: dict[str, dict[str, dict[str, float]]] = {}
     for row in found:
         words = f"{row['rows']:,} rows, epsilon {row['epsilon']:g}"

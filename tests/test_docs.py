@@ -26,6 +26,7 @@ ONLY_READ = {
     "docs/benchmarks/audit.md": 1,
     "docs/benchmarks/direction.md": 1,
     "docs/benchmarks/engines.md": 1,
+    "docs/benchmarks/forecast.md": 1,
     "docs/benchmarks/ledger.md": 1,
     "docs/benchmarks/moments.md": 1,
     "docs/benchmarks/pcd.md": 1,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import xml.etree.ElementTree as ET
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,7 @@ from discreet.report.svg import graph_svg
 from discreet.report.terminal import ASCII, layers
 from discreet.report.text import graph_text, statement_text, summary_text
 from discreet.report.words import promised
+from discreet.search.orient import cpdag
 from discreet.testing import SeededNoise
 
 HOSTILE = ('<script>alert("x")</script>', "a & b", "back\\N slash", "ünï 😀 &#1; &amp; ]]>", "plain")
@@ -334,3 +337,24 @@ def test_what_predictable_noise_touched_is_stamped(tmp_path):
     assert "NOT PRIVATE" in "".join(ET.parse(tmp_path / "graph.svg").getroot().itertext())  # noqa: S314 - our own SVG
     with pytest.warns(DoubtWarning, match="NOT PRIVATE"):
         dc.synthesize(found, 5)
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm", "sachs"])
+def test_a_machine_without_the_libraries_of_graphviz_gets_a_plainer_picture(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    graph = cpdag(dc.network(name).dag)
+    layout = lay_out(graph)
+    for a, b in combinations(layout.boxes, 2):
+        assert abs(a.x - b.x) >= (a.width + b.width) / 2 or abs(a.y - b.y) >= (a.height + b.height) / 2
+    for box in layout.boxes:
+        assert box.width / 2 < box.x < layout.width - box.width / 2
+        assert box.height / 2 < box.y < layout.height - box.height / 2
+    for curve, (_, _, directed) in zip(layout.curves, graph.edges(), strict=True):
+        tail, head = layout.boxes[curve.tail], layout.boxes[curve.head]
+        assert (curve.tip is not None) == directed
+        if directed:
+            assert tail.y < head.y
+            assert curve.tip == pytest.approx((head.x, head.y - head.height / 2))
+        assert {curve.points[0][0], curve.points[-1][0]} == {tail.x, head.x}
+        assert all(0 < x < layout.width and 0 < y < layout.height for x, y in curve.points)
+    assert graph_svg(graph).count("<title>") >= len(graph.nodes)

@@ -134,7 +134,8 @@ def forecast(
     for trials in _in_turn(tasks, jobs or os.cpu_count() or 1, enough):
         done.append(trials)
         if progress is not None:
-            progress(f"{len(done)} networks drawn, {len(settings)} runs on each")
+            most = f"{networks}" if networks else f"at most {MOST}"
+            progress(f"network {len(done)} of {most}: {len(settings)} runs")
     lines = [
         expected(s.recipe.name, s.rows, s.epsilon, [trials[i] for trials in done], _tables(domain, s, delta, knowledge))
         for i, s in enumerate(settings)
@@ -142,9 +143,9 @@ def forecast(
     if all(line.refused is not None for line in lines):
         raise SettingError(f"none of this can run: {lines[0].refused}")
     kinds = tuple(kind.words for kind in KINDS[: len(done)])
-    most = min(max(s.rows for s in settings), MOST_ROWS)
+    simulated = min(max(s.rows for s in settings), MOST_ROWS)
     held = max(rows, default=domain.rows), _middle(epsilons)
-    return Forecast(len(domain.columns), *held, delta, domain.unit, tuple(lines), kinds, most)
+    return Forecast(len(domain.columns), *held, delta, domain.unit, tuple(lines), kinds, simulated)
 
 
 def _settings(

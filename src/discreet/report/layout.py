@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.graph import Graph
+from discreet.report.plain import plain_layers
 
 FONT_SIZE = 13.0
 LONGEST = 32
@@ -158,8 +159,10 @@ def _layers(
     sizes: Sequence[Box], edges: Sequence[tuple[int, int, bool]], linked: Sequence[int]
 ) -> tuple[Layout, dict[int, Box]]:
     """Ask Graphviz for the positions. Labels are not handed over: no name can be taken for a command."""
-    import pygraphviz
-
+    try:
+        import pygraphviz
+    except ImportError:  # its wheel looks for libraries of the system (glib, X11)
+        return _plainly(sizes, edges, linked)
     lines = [
         "digraph g {",
         "graph [rankdir=TB, nodesep=0.22, ranksep=0.52, pad=0];",
@@ -182,6 +185,23 @@ def _layers(
         placed[index] = replace(sizes[index], x=x, y=y)
     found = {(names[item["tail"]], names[item["head"]]): item for item in drawn["edges"]}
     curves = tuple(_curve(a, b, found[a, b], point) for a, b, _ in edges)
+    return Layout(width, height, (), curves), placed
+
+
+def _plainly(
+    sizes: Sequence[Box], edges: Sequence[tuple[int, int, bool]], linked: Sequence[int]
+) -> tuple[Layout, dict[int, Box]]:
+    """Lay the layers out ourselves."""
+    width, height, places, drawn = plain_layers([(box.width, box.height) for box in sizes], edges, linked)
+
+    def moved(point: Point) -> Point:
+        return point[0] + PAD, point[1] + PAD
+
+    curves = tuple(
+        Curve(a, b, tuple(moved(p) for p in points), None if tip is None else moved(tip))
+        for (a, b, _), (points, tip) in zip(edges, drawn, strict=True)
+    )
+    placed = {i: replace(sizes[i], x=moved(at)[0], y=moved(at)[1]) for i, at in places.items()}
     return Layout(width, height, (), curves), placed
 
 

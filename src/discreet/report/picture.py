@@ -153,7 +153,10 @@ def _drawn(discovery: Discovery, form: str) -> bytes:
         except (OSError, subprocess.TimeoutExpired):
             raise OutputError("out: the picture could not be drawn; SVG needs less and may work") from None
     if done.returncode or not done.stdout:
-        raise OutputError("out: Graphviz could not draw the picture; SVG needs less and may work")
+        raise OutputError(
+            "out: Graphviz could not draw the picture. SVG works without it; PNG and PDF need libraries of the system "
+            "that a bare machine lacks (on Debian: apt-get install libglib2.0-0 libx11-6 libxext6 libxrender1)"
+        )
     return done.stdout
 
 

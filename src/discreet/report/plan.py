@@ -25,7 +25,8 @@ def _row(line: Expected) -> tuple[str, str, str, str, str, str]:
     start = (line.method, f"{line.rows:,}", f"{line.epsilon:g}")
     if line.refused is not None or line.skeleton_f1 is None or line.cpdag_f1 is None:
         return (*start, "refused", "refused", "")
-    seen = "none" if line.weakest_seen is None else f"{line.weakest_seen:.2f}"
+    weakest = line.weakest_seen
+    seen = "none" if weakest is None else "under 0.01" if weakest < 0.01 else f"{weakest:.2f}"
     return (*start, _spread(line.skeleton_f1), _spread(line.cpdag_f1), seen)
 
 
@@ -65,7 +66,8 @@ def _range(kinds: Sequence[str]) -> str:
     parts = list(zip(*(kind.split(", ") for kind in kinds), strict=True))
     densities, strengths, levels = (list(dict.fromkeys(part)) for part in parts)
     arrows = " or ".join(sorted(d.split()[0] for d in densities))
-    return f"{arrows} arrows a column; {' or '.join(strengths)} effects; {' or '.join(levels)}"
+    causes = " or ".join(level.split()[0] for level in levels)
+    return f"{arrows} arrows a column; {' or '.join(strengths)} effects; {causes} first causes"
 
 
 def _measured(line: Expected) -> str:
