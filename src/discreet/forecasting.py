@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from multiprocessing import get_context
@@ -45,6 +46,8 @@ SECONDS = 35.0
 
 MOST_ROWS = 1_000_000
 """No more rows than this are made up: beyond, sampling hardly matters, and more rows would only show more."""
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 STEP = 4
 """Where one number of rows is named, this many times fewer and more are looked at too."""
@@ -187,7 +190,7 @@ def _in_turn(tasks: Iterator[Task], jobs: int, enough: Callable[[int], bool]) ->
                 return
             yield trials_of(task)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
+    with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
         begun, running = 0, set[Future[tuple[Trial, ...]]]()
         try:
             while True:
@@ -200,6 +203,18 @@ def _in_turn(tasks: Iterator[Task], jobs: int, enough: Callable[[int], bool]) ->
                 yield from (future.result() for future in ended)
         finally:
             workers.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes that are started meanwhile compute with one thread each: they share the processors."""
+    unset = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(unset, "1"))
+    try:
+        yield
+    finally:
+        for name in unset:
+            os.environ.pop(name, None)
 
 
 def trials_of(task: Task) -> tuple[Trial, ...]:
