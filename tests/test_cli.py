@@ -98,7 +98,57 @@ def test_draft_says_that_it_looked_and_can_be_used(files):
     assert draft["Smoker"].levels == ("False", "True", "missing")
     assert draft["age"].bounds == (10, 100)
     (folder / "draft.yaml").write_text(result.stdout)
-    assert run("domain", "check", folder / "wide.csv", "--domain", folder / "draft.yaml").exit_code == 0
+    checked = run("domain", "check", folder / "wide.csv", "--domain", folder / "draft.yaml")
+    assert checked.exit_code == 0
+    assert "still carries the notice of a draft" in checked.stderr
+
+
+def test_a_draft_that_nobody_judged_is_refused_before_anything_is_spent(files):
+    folder, _ = files
+    text = run("domain", "draft", folder / "data.csv").stdout
+    (folder / "draft.yaml").write_text(text)
+    options = ("--domain", folder / "draft.yaml", "--epsilon", 1)
+    asked = {
+        "discover": (),
+        "direction": ("Smoker", "Cancer"),
+        "test": ("Smoker", "Cancer"),
+    }
+    for command, columns in asked.items():
+        result = run(command, folder / "data.csv", *columns, *options)
+        assert result.exit_code == 2, command
+        assert "Judge every line" in result.stderr
+    judged = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+    (folder / "draft.yaml").write_text(judged)
+    assert run("discover", folder / "data.csv", *options).exit_code == 0
+
+
+def test_text_among_numbers_is_counted_and_told_by_column(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n2026-11-17,x\n50,x\n-3,x\n")
+    (tmp_path / "d.yaml").write_text("rows: 3\ncolumns: {a: {bounds: [0, 10]}, b: {categories: [x]}}")
+    told = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml")
+    assert told.exit_code == 2
+    assert "column 'a': 1 values outside the declaration without a place (declare `other:`)" in told.stderr
+    assert "column 'a': 2 values beyond the bounds" in told.stderr
+    assert "2026" not in told.output
+    (tmp_path / "d.yaml").write_text("rows: 3\ncolumns: {a: {bounds: [0, 10], other: text}, b: {categories: [x]}}")
+    told = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml")
+    assert told.exit_code == 0
+    assert "column 'a': 1 of 3 values are foreign and go to 'text'" in told.stderr
+
+
+def test_the_custodian_is_told_what_goes_where(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\nu,x\n,y\nq,z\nu,\n")
+    (tmp_path / "d.yaml").write_text(
+        "rows: 4\ncolumns:\n  a: {categories: [u], missing: none, other: none}\n"
+        "  b: {categories: [x, y], other: y, missing: x}\n"
+    )
+    told = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml", "--json")
+    assert json.loads(told.stdout)["placed"] == [
+        {"column": "a", "kind": "missing", "place": "none", "values": 1},
+        {"column": "a", "kind": "foreign", "place": "none", "values": 1},
+        {"column": "b", "kind": "missing", "place": "x", "values": 1},
+        {"column": "b", "kind": "foreign", "place": "y", "values": 1},
+    ]
 
 
 def test_check_names_columns_and_never_values(files):
@@ -116,7 +166,8 @@ def test_check_names_columns_and_never_values(files):
     assert not json.loads(as_json.stdout)["fits"]
     assert as_json.exit_code == 2
     fits = run("domain", "check", folder / "data.csv", "--domain", folder / "domain.yaml", "--json")
-    assert json.loads(fits.stdout) == {"schema": 1, "fits": True, "problems": [], "ignored": [], "clipped": {}}
+    empty = {"problems": [], "ignored": [], "clipped": {}, "placed": []}
+    assert json.loads(fits.stdout) == {"schema": 1, "fits": True, **empty}
 
 
 def bad_inputs():

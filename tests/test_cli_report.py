@@ -73,7 +73,7 @@ def test_pictures_need_no_program_and_no_font_of_the_machine(release, tmp_path):
         ("{}", "a.html", "not a release", 2),
         ('{"schema": 1, "graph": {}, "private": false}', "a.html", "not a release", 2),
         (b"\xff\xfe\x00", "a.html", "cannot be read", 2),
-        (None, "nowhere/a.html", "folder", 1),
+        (None, "nowhere/a.html", "folder", 2),
     ],
 )
 def test_bad_input_writes_nothing(release, tmp_path, content, out, words, code):

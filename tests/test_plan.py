@@ -232,7 +232,7 @@ def test_the_command_prints_a_table_writes_files_and_speaks_json(tmp_path):
     base = ("--domain", tmp_path / "domain.yaml", "--epsilon", "0.5,2", "--networks", 2, "--jobs", 1)
     result = invoke(*base, "--out", tmp_path / "plan")
     assert result.exit_code == 0, result.output
-    assert "effects seen from" in result.stdout
+    assert "seen from" in result.stdout
     assert "Nothing was" not in result.stdout
     assert "nothing was spent" in result.stderr.replace("\n", " ")
     picture = parseString((tmp_path / "plan" / "plan.svg").read_text())  # noqa: S318 - written here
@@ -249,6 +249,9 @@ def test_the_command_prints_a_table_writes_files_and_speaks_json(tmp_path):
     [
         (("--epsilon", "x"), "numbers"),
         (("--epsilon", "1", "--rows", "1.5"), "whole"),
+        (("--epsilon", "1", "--rows", "20.000"), "rows: whole"),
+        (("--epsilon", "1", "--rows", "20,000"), "rows: whole"),
+        (("--epsilon", "1,,2"), "epsilon: numbers"),
         (("--epsilon", "1", "--method", "unheard"), "method"),
         (("--epsilon", "1", "--networks", "0"), "networks"),
     ],

@@ -22,6 +22,7 @@ from discreet.cli_direction import direction
 from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
+from discreet.cli_inputs import domain_from
 from discreet.cli_ledger import ledger
 from discreet.cli_output import untaken
 from discreet.cli_plan import plan
@@ -204,7 +205,6 @@ def discover(
     from discreet.discovering import DELTA
     from discreet.discovering import discover as run
     from discreet.discovery import Discovery
-    from discreet.domain import Domain
     from discreet.errors import SettingError
     from discreet.knowledge import NOTHING_KNOWN, Knowledge
     from discreet.methods import changed, recipe_for
@@ -222,6 +222,7 @@ def discover(
         record.refuse("to search a release again costs nothing, and is not recorded")
         again = search_again(Discovery.load(data), max_order=max_order, alpha=alpha, search_by=search)
         show(again, out, as_json)
+        click.echo("\nNothing was spent by searching again.", err=True)
         return
     if domain_file is None:
         raise SettingError(
@@ -230,7 +231,7 @@ def discover(
         )
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
-    domain = Domain.from_yaml(Path(domain_file))
+    domain = domain_from(domain_file)
     recipe = changed(
         recipe_for(method, domain.widest()),
         search=search,

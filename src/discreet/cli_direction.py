@@ -55,9 +55,9 @@ def direction(
     import json
 
     from discreet.cli import telling
+    from discreet.cli_inputs import domain_from
     from discreet.directing import SURE
     from discreet.directing import direction as run
-    from discreet.domain import Domain
     from discreet.errors import SettingError
     from discreet.report import check_file, write_whole
     from discreet.report.text import direction_statement, direction_text
@@ -67,7 +67,7 @@ def direction(
     if len(columns) % 2:
         raise SettingError("columns: two for each pair, one after the other")
     pairs = list(zip(columns[::2], columns[1::2], strict=True))
-    domain = Domain.from_yaml(Path(domain_file))
+    domain = domain_from(domain_file)
     if (protects != "everything") != not_private:
         raise SettingError("protects: test-half and training-half go with --not-private, and nothing else does")
     if not_private:

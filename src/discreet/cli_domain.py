@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +12,7 @@ import click
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.domain import Domain
+    from discreet.domain import Column, Domain
     from discreet.tables.engines.source import EngineSource
     from discreet.tables.source import Source
 
@@ -42,10 +42,11 @@ def draft(data: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout instead of words on stderr.")
 def check(data: str, domain_file: str, as_json: bool) -> None:
     """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
+    from discreet.cli_inputs import domain_from
     from discreet.domain import Domain
     from discreet.tables.load import open_source
 
-    declared = Domain.from_yaml(Path(domain_file))
+    declared = domain_from(domain_file, published=False)
     source = open_source(data, declared)
     problems: list[dict[str, Any]] = [{"column": c, "problem": "absent"} for c in declared if c not in source.kinds]
     left = _left(source, declared, problems)
@@ -61,12 +62,17 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
     known = {*declared.columns, *(() if declared.people is None else (declared.people.id,))}
     extra = [name for name in source.kinds if name not in known]
     clipped = source.clipped(Domain(present, rows=declared.rows)) if present else {}
+    placed = _placed(source, present)
     if as_json:
         found = {"schema": 1, "fits": not problems, "problems": problems, "ignored": extra, "clipped": clipped}
+        found["placed"] = placed
         click.echo(json.dumps(found | ({} if left is None else {"left": left})))
     else:
         for name, count in clipped.items():
             click.echo(f"column {name!r}: {count:,} values beyond the bounds are clipped to them", err=True)
+        for one in placed:
+            words = "column {column!r}: {values:,} of {of:,} values are {kind} and go to {place!r}"
+            click.echo(words.format(of=source.rows, **one), err=True)
         if left is not None and declared.people is not None:
             click.echo(
                 f"{source.rows:,} rows, of which {left:,} are left if at most {declared.people.max_rows:,} are kept of "
@@ -76,6 +82,26 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
         _tell_check(problems, extra)
     if problems:
         sys.exit(InputError.exit_code)
+
+
+def _placed(source: Source | EngineSource, columns: dict[str, Column]) -> list[dict[str, Any]]:
+    """Return how many values go to the places that are declared for missing and foreign ones."""
+    from discreet.domain import Categorical, Domain
+
+    bare: dict[str, Column] = {}
+    for name, column in columns.items():
+        if column.missing is not None or column.other is not None:
+            rest = replace(column, missing=None, other=None)
+            bare[name] = replace(rest, categories=column.levels) if isinstance(rest, Categorical) else rest
+    if not bare:
+        return []
+    found = []
+    for misfit in source.misfits(Domain(bare, rows=1)):
+        places = columns[misfit.column].missing, columns[misfit.column].other
+        for kind, place, number in zip(("missing", "foreign"), places, (misfit.missing, misfit.foreign), strict=True):
+            if number and place is not None:
+                found.append({"column": misfit.column, "kind": kind, "place": place, "values": number})
+    return found
 
 
 def _left(source: Source | EngineSource, declared: Domain, problems: list[dict[str, Any]]) -> int | None:

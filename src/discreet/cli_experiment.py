@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from discreet.cli_experiment_pcd import pcd
+from discreet.cli_inputs import numbers_in, whole_numbers_in
 
 if TYPE_CHECKING:
     from discreet.experiments.kept import KeptRuns
@@ -55,7 +56,9 @@ def accuracy(
     chosen = [name for name in networks.split(",") if name]
     for name in chosen:
         named(name)
-    planned = plan(chosen, whole_numbers_in(rows), numbers_in(epsilons), runs, ceilings=ceilings, search=search)
+    planned = plan(
+        chosen, whole_numbers_in(rows, "rows"), numbers_in(epsilons, "epsilons"), runs, ceilings=ceilings, search=search
+    )
     found = []
     for i, row in enumerate(run_experiment(planned, jobs), start=1):
         found.append(row)
@@ -177,8 +180,8 @@ def direction(
     from discreet.experiments.kept import KeptRuns
 
     parts: dict[str, tuple[Part, ...]] = {"table": ("table",), "figures": ("figures",), "all": ("table", "figures")}
-    budgets = numbers_in(epsilons)
-    planned = plan(parts[part], number, whole_numbers_in(rows), budgets, runs, pairs)
+    budgets = numbers_in(epsilons, "epsilons")
+    planned = plan(parts[part], number, whole_numbers_in(rows, "rows"), budgets, runs, pairs)
     kept = KeptRuns(out / "runs.jsonl")
     work = partial(perform, pairs=pairs)
     _, interrupted = go_on(planned, finished(kept), kept, work, jobs, lambda task: task.rows)
@@ -236,23 +239,3 @@ def watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Recor
 def names_in(text: str) -> list[str]:
     """Return names with commas between them."""
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def numbers_in(text: str) -> list[float]:
-    """Return numbers with commas between them."""
-    from discreet.errors import SettingError
-
-    try:
-        return [float(part) for part in text.split(",") if part]
-    except ValueError:
-        raise SettingError("expected numbers with commas between them") from None
-
-
-def whole_numbers_in(text: str) -> list[int]:
-    """Return whole numbers with commas between them."""
-    from discreet.errors import SettingError
-
-    numbers = numbers_in(text)
-    if not all(number.is_integer() for number in numbers):
-        raise SettingError("expected whole numbers with commas between them")
-    return [int(number) for number in numbers]

@@ -43,7 +43,8 @@ def pcd(
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
-    from discreet.cli_experiment import go_on, names_in, numbers_in, whole_numbers_in
+    from discreet.cli_experiment import go_on, names_in
+    from discreet.cli_inputs import numbers_in, whole_numbers_in
     from discreet.errors import SettingError
     from discreet.experiments.kept import KeptRuns
     from discreet.experiments.pcd import perform
@@ -53,13 +54,13 @@ def pcd(
     if (sachs is None) != (edges is None) or (part == "sachs" and sachs is None):
         raise SettingError("sachs, edges: both files are needed")
     parts = [p for p in PARTS if part in (p, "all") and (p != "sachs" or sachs is not None)]
-    budgets = numbers_in(epsilons)
+    budgets = numbers_in(epsilons, "epsilons")
     if quick:
         typed = click.get_current_context().get_parameter_source
         rows, runs = rows or "200", runs or 2
         networks = "cancer" if typed("networks") is ParameterSource.DEFAULT else networks
         budgets = [1.0, 8.0] if typed("epsilons") is ParameterSource.DEFAULT else budgets
-    chosen = (names_in(methods), names_in(networks), whole_numbers_in(rows), budgets)
+    chosen = (names_in(methods), names_in(networks), whole_numbers_in(rows, "rows"), budgets)
     planned = _planned(parts, *chosen, runs, sachs, edges)
     kept = KeptRuns(out / "runs.jsonl")
     work = partial(perform, sachs=sachs, edges=edges, epsilons=budgets)

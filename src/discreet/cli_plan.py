@@ -18,7 +18,11 @@ def _telling() -> Callable[[str], None]:
 @click.command()
 @click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
 @click.option("--epsilon", "epsilons", required=True, help="Total budgets to look at, with commas.")
-@click.option("--rows", default="", help="Numbers of rows to look at, with commas.  [default: the domain's]")
+@click.option(
+    "--rows",
+    default="",
+    help="Numbers of rows to look at, with commas.  [default: the domain's, beside it a quarter and 4 times as many]",
+)
 @click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
 @click.option(
     "--method",
@@ -51,9 +55,8 @@ def plan(
     Methods run as they would on the table, on made-up rows of networks drawn at random over the declared columns. No
     data are read, and nothing is spent.
     """
-    from discreet.cli_experiment import numbers_in, whole_numbers_in
+    from discreet.cli_inputs import domain_from, numbers_in, whole_numbers_in
     from discreet.discovering import DELTA
-    from discreet.domain import Domain
     from discreet.forecasting import forecast
     from discreet.knowledge import NOTHING_KNOWN, Knowledge
     from discreet.report import PLAN_FILES, check_folder, write_whole
@@ -63,9 +66,9 @@ def plan(
     if out is not None:
         check_folder(out, PLAN_FILES)
     found = forecast(
-        Domain.from_yaml(Path(domain_file)),
-        epsilons=numbers_in(epsilons),
-        rows=whole_numbers_in(rows) if rows else (),
+        domain_from(domain_file, published=False),
+        epsilons=numbers_in(epsilons, "epsilon"),
+        rows=whole_numbers_in(rows, "rows"),
         methods=[name for given in methods for name in given.split(",") if name],
         delta=DELTA if delta is None else delta,
         knowledge=Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN,

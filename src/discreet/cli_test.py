@@ -48,8 +48,8 @@ def test(
 ) -> None:
     """Say whether columns X and Y of DATA are independent given others, at one level fixed before."""
     from discreet.cli import telling
+    from discreet.cli_inputs import domain_from
     from discreet.discovering import DELTA
-    from discreet.domain import Domain
     from discreet.errors import SettingError
     from discreet.examining import examine
     from discreet.report import check_file, write_whole
@@ -65,7 +65,7 @@ def test(
             x,
             y,
             (*given, *more),
-            domain=Domain.from_yaml(Path(domain_file)),
+            domain=domain_from(domain_file),
             epsilon=epsilon,
             delta=DELTA if delta is None else delta,
             test=test,

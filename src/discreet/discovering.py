@@ -9,7 +9,7 @@ from discreet.asking import ask_in
 from discreet.binning import bins_for, in_bins
 from discreet.discovery import Discovery, Privacy
 from discreet.domain import Domain
-from discreet.doubts import doubts
+from discreet.doubts import doubts, weak_promise
 from discreet.dropping import drop_in
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.keeping import keep_in
@@ -93,8 +93,12 @@ def discover(
     LedgerError
         If the ledger cannot be read or written. What was reserved before that stays spent.
     """
+    if not isinstance(domain, Domain):
+        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
     recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
+    if (doubt := weak_promise(epsilon)) is not None:
+        warnings.warn(doubt, DoubtWarning, stacklevel=2)
     knowledge.check(domain)
     public = {"domain": domain.to_dict(), "knowledge": knowledge.to_dict(), "settings": vars(recipe)}
     record = Recorder(account, lambda: asked("discover", recipe.name, epsilon, delta, public, domain.protects))

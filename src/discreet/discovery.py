@@ -148,6 +148,15 @@ class Discovery:
     measurements: tuple[Measurement, ...]
     confidence: Mapping[Pair, Confidence] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """Say in a line what was found, under which promise."""
+        arrows, lines = len(self.graph.directed), len(self.graph.undirected)
+        privacy = f"epsilon {self.privacy.epsilon:g}, delta {self.privacy.delta:g}"
+        return (
+            f"<Discovery: {len(self.graph.nodes)} columns, {self.domain.rows:,} rows, {arrows} arrows and {lines} "
+            f"lines, by {self.method} with {privacy if self.privacy.private else 'NO PRIVACY'}>"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
         return {
@@ -225,7 +234,8 @@ class Discovery:
                 raise ReleaseError(f"the release file is larger than {MAX_RELEASE_BYTES // 2**20} MiB")
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError):
-            raise ReleaseError(f"the release file {Path(path).name!r} cannot be read") from None
+            hint = "; it is a folder, name the release.json in it" if Path(path).is_dir() else ""
+            raise ReleaseError(f"the release file {str(path)!r} cannot be read{hint}") from None
 
     def to_networkx(self) -> networkx.DiGraph[str]:
         """Return the graph for networkx."""

@@ -20,6 +20,9 @@ HOPELESS, GOAL = 0.2, 0.05
 STRONGEST = 0.5
 """Total variation of two even binary columns of which one copies the other."""
 
+MEANT = 10.0
+"""Largest epsilon that passes without a doubt."""
+
 ROWS_A_CELL = 5
 LARGEST_EPSILON = 1_000.0
 
@@ -35,6 +38,16 @@ def doubts(
 ) -> list[str]:
     """Return a sentence for each reason to expect little, with what would be needed."""
     return [*_too_noisy(domain, statistic, epsilon, delta, currency, rounds), *_too_large(domain, statistic)]
+
+
+def weak_promise(epsilon: float) -> str | None:
+    """Return a doubt about an epsilon that protects hardly anybody."""
+    if epsilon <= MEANT:
+        return None
+    return (
+        f"epsilon {epsilon:g} promises hardly anything: what is concluded about a row may become e^{epsilon:g} times "
+        "as likely by it. `discreet explain` puts a promise into chances"
+    )
 
 
 def weakest_seen(rows: float, variance: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -31,12 +32,15 @@ class Spread:
     mean: float
     low: float
     high: float
+    error: float
+    """Standard error of the mean."""
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Return the spread of some runs."""
+        """Return the spread of some runs, at least two."""
         low, high = np.quantile(values, [(1 - WITHIN) / 2, (1 + WITHIN) / 2])
-        return cls(*(round(float(number), 4) for number in (np.mean(values), low, high)))
+        error = np.std(values, ddof=1) / math.sqrt(len(values))
+        return cls(*(round(float(number), 4) for number in (np.mean(values), low, high, error)))
 
 
 @dataclass(frozen=True)

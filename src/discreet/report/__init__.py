@@ -56,7 +56,7 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
 def check_file(path: Path) -> None:
     """Refuse a file that cannot be written, before anything is spent."""
     if path.is_dir() or not path.parent.is_dir():
-        raise OutputError(f"out: {str(path)!r} is a folder, or its folder does not exist; name a file")
+        raise SettingError(f"out: {str(path)!r} is a folder, or its folder does not exist; name a file")
 
 
 def write_whole(path: Path, text: str) -> Path:

@@ -11,7 +11,7 @@ from discreet.report.text import fold
 
 def plan_text(found: Forecast) -> str:
     """Return one line a setting: what to expect, and the weakest effect that could be seen."""
-    heads = ("method", "rows", "epsilon", "skeleton F1", "CPDAG F1", "effects seen from")
+    heads = ("method", "rows", "epsilon", "skeleton F1", "CPDAG F1", "seen from")
     table = [heads] + [_row(line) for line in found.expected]
     wide = [max(len(row[i]) for row in table) for i in range(len(heads))]
     lines = []
@@ -38,12 +38,15 @@ def plan_words(found: Forecast) -> str:
     """Return how the plan was made, what would be measured, and what gives reason to doubt."""
     networks = found.expected[0].networks
     kinds = len(set(found.kinds))
+    errors = [2 * s.error for e in found.expected for s in (e.skeleton_f1, e.cpdag_f1) if s is not None]
     parts = [
+        "Skeleton F1: how right the links are, whatever their direction (1: all found and none too many). CPDAG F1: "
+        "the same with directions. Seen from: of the arrows whose ends depend on each other with Cramer's V (0: not at "
+        f"all, 1: a copy) of this or more, {SURE:.0%} were found.",
         f"Simulated on {networks} networks drawn at random over the {found.columns} declared columns, of {kinds} "
         f"kinds: {_range(found.kinds)}. Nothing was read, and nothing was spent. In brackets: where {WITHIN:.0%} of "
         "the runs lie. Your table's own graph may be easier or harder than these.",
-        f"Effects seen from: of the arrows whose ends depend on each other with Cramer's V (0: not at all, 1: a copy) "
-        f"of this or more, {SURE:.0%} were found.",
+        f"The means are known to within about {max(errors):.2f}; more networks (--networks) make them surer.",
     ]
     if any(line.rows > found.simulated_rows for line in found.expected):
         parts.append(f"No more than {found.simulated_rows:,} rows were simulated: more can only show more.")

@@ -77,7 +77,7 @@ def budget_section(discovery: Discovery) -> str:
 def _segment(number: int, x: float, share: float, words: str) -> str:
     label = (
         f'<text x="{100 * (x + share / 2):.2f}%" y="22" text-anchor="middle">'
-        f"{number}{f' · {share:.0%}' if share > 0.1 else ''}</text>"
+        f"{number}{f' · {share:.0%}' if share > 0.08 else ''}</text>"
         if share > LABELLED
         else ""
     )

@@ -17,7 +17,7 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
     bound = (
         f"at most {factor:,.2f} times as likely (e to the power epsilon = {privacy.epsilon:g})"
         if factor < 1e6
-        else f"at most e^{privacy.epsilon:g} times as likely, which is no protection worth the name"
+        else f"at most e^{privacy.epsilon:g} times as likely"
     )
     whom = "whoever is" if privacy.unit == UNIT else f"each {privacy.unit}"
     whom, instead = f"{whom} behind any one of the {rows:,} rows", "had that row held anything else"
@@ -25,7 +25,8 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
         whom = f"each {privacy.unit}"
         instead = f"had all rows of that {privacy.unit} been absent or anything else"
     lines = [
-        f"To {whom}: whatever anybody concludes or does on seeing these files is {bound} as it would be {instead}.",
+        f"To {whom}: whatever anybody concludes or does on seeing these files is {bound} as it would be {instead}."
+        + (" That is no protection worth the name." if factor > 1e4 else ""),
         "This holds against everybody, whatever they know already and however long they compute, and for everything "
         "that is derived from these files.",
     ]

@@ -195,7 +195,7 @@ def _open_path(text: str) -> Source:
     except (OSError, ValueError):
         raise TableError(f"{name} cannot be opened") from None
     if size is None:
-        raise TableError(f"{name} does not exist or is not a file")
+        raise TableError(f"file {path_text!r} does not exist or is not a file")
     if size == 0:
         raise TableError(f"{name} is empty")
     suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]

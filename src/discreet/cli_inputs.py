@@ -1,0 +1,55 @@
+"""What commands are handed: a domain file that somebody has judged, and numbers with commas between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from discreet.errors import DomainError, SettingError
+
+if TYPE_CHECKING:
+    from discreet.domain import Domain
+
+STILL = "it still carries the notice of a draft that was made by looking at the data"
+
+
+def domain_from(path: str, *, published: bool = True) -> Domain:
+    """Read a domain file. What is published with a domain refuses one that is still a draft; others warn."""
+    from discreet.declaration import read_text
+    from discreet.domain import Domain
+    from discreet.drafting import NOTICE
+
+    draft = read_text(path, DomainError, "domain").lstrip("\ufeff \n").startswith(NOTICE.splitlines()[0])
+    if draft and published:
+        raise DomainError(f"the domain file {path!r}: {STILL}. Judge every line of it, then delete the notice")
+    if draft:
+        click.echo(f"warning: the domain file {path!r}: {STILL}; `discover` will refuse it", err=True)
+    return Domain.from_yaml(Path(path))
+
+
+def numbers_in(text: str, option: str) -> list[float]:
+    """Return numbers with commas between them."""
+    try:
+        return [float(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise SettingError(f"{option}: numbers with commas between them, as in 0.3,1,3") from None
+
+
+def whole_numbers_in(text: str, option: str) -> list[int]:
+    """Return whole numbers with commas between them."""
+    try:
+        return [_whole(part.strip()) for part in text.split(",")] if text else []
+    except ValueError:
+        raise SettingError(
+            f"{option}: whole numbers with commas between them, and no other marks, as in 5000,20000"
+        ) from None
+
+
+def _whole(part: str) -> int:
+    """Return a whole number; 1e5 is one, 20.000 is not."""
+    number = float(part) if "e" in part.lower() and "." not in part else int(part)
+    if number != int(number) or number < 1:
+        raise ValueError
+    return int(number)
