@@ -43,26 +43,26 @@ ROWS = 100_000
 TABLE = 'we"ird; drop table x --'
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def people():
     """A table that nobody would like to meet."""
     return nasty(ROWS, np.random.default_rng(5))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def base(server):
     """The URL of a database without a table behind it."""
     return server.get_uri().replace("postgres:@", "postgres@")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def url(server, base, people):
     """The same table on a server."""
     to_postgres(server.get_uri(), TABLE, people[0])
     return f"{base}&table={quote(TABLE)}"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def asia(server, base):
     """A table with a graph."""
     net = dc.network("asia")
