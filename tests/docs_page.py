@@ -83,8 +83,10 @@ def check_words(line: str) -> None:
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
             "optional-dependencies"
         ]
-        for extra in re.findall(r"discreet\[([^]]*)\]", line):
+        for extra in re.findall(r"(?:discreet|\.)\[([^]]*)\]", line):
             assert set(extra.split(",")) <= set(extras), f"no such extra: {extra}"
+    elif words[0] == ".":
+        assert rest == [".venv/bin/activate"], f"not what `make` makes: {rest}"
     else:
         raise AssertionError(f"a command that this test does not know: {head}")
 
