@@ -236,7 +236,7 @@ def test_from_the_command_line(tmp_path):
     assert "not the probability that the causal claim is true" in " ".join(shown.stderr.split())
     for place in (tmp_path, tmp_path / "nowhere" / "x.json"):
         missing = CliRunner().invoke(main, [*base, "--epsilon", "2", "--out", str(place)])
-        assert missing.exit_code == 1
+        assert missing.exit_code == 2
         assert not missing.stdout
     for wrong in (["--epsilon", "0"], ["--epsilon", "1", "--sure", "2"], ["--epsilon", "1", "--score", "x"], []):
         assert CliRunner().invoke(main, [*base, *wrong]).exit_code == 2

@@ -259,7 +259,7 @@ def test_the_command_line(tmp_path):
     assert "ignored" not in check.stderr
     checked = CliRunner().invoke(main, ["domain", "check", *common, "--json"])
     assert json.loads(checked.stdout) | {"clipped": {}} == {
-        "schema": 1, "fits": True, "problems": [], "ignored": [], "clipped": {}, "left": left}  # fmt: skip
+        "schema": 1, "fits": True, "problems": [], "ignored": [], "clipped": {}, "placed": [], "left": left}  # fmt: skip
     (tmp_path / "domain.yaml").write_text(replace(BINNED, rows=2 * left).to_yaml())
     check = CliRunner().invoke(main, ["domain", "check", *common])
     assert check.exit_code == 2
