@@ -6,8 +6,6 @@ import pytest
 
 LONG = (
     "test_the_command_writes_a_table_a_picture_and_json",
-    "test_confidences_are_calibrated",
-    "test_at_most_one_of_a_thousand",
     "test_faults_of_servers_and_more_of_files",
     "test_it_runs_where_nothing_else_is",
     "test_the_table_of_relations_holds",

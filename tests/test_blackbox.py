@@ -111,7 +111,7 @@ def test_stopping_early_and_often_raises_no_more_alarms_than_alpha():
     assert alarms <= 40 + 17  # three standard deviations
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_at_most_one_of_a_thousand_sound_audits_raises_an_alarm():
     kinds = [laplace, gaussian, vector]
     claims = [(PURE, 1.0), (GDP, 1.0), (PURE, 2.0)]

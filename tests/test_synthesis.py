@@ -140,7 +140,7 @@ def test_reliability_counts_what_is_right():
     assert all(0 < c < 1 for c, _ in one.edges)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_confidences_are_calibrated_on_networks_they_were_not_fitted_on():
     """Of at least 200 edges with a confidence from .85 to .95, between 80 and 98 % are right."""
     said = [pair for seed in range(300) for pair in claims(seed).edges]

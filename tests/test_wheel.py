@@ -61,8 +61,9 @@ def _sources():
 def test_the_wheel_holds_the_package_and_no_more(wheel):
     held = {name for name in wheel if not name.startswith(f"{INFO}/")}
     assert held == _sources()
-    assert {PurePosixPath(name).suffix for name in held} == {".py", ".md", ".gz", ".css", ".typed"}
-    assert {"discreet/py.typed", "discreet/report/style.css", "discreet/networks/data/asia.bif.gz"} <= held
+    kinds = {PurePosixPath(name).suffix for name in held if name != "discreet/report/fonts/LICENSE"}
+    assert kinds == {".py", ".md", ".gz", ".css", ".js", ".ttf", ".typed"}
+    assert {"discreet/py.typed", "discreet/report/page.css", "discreet/networks/data/asia.bif.gz"} <= held
     assert "discreet/privacy/noise.md" in held
     expected = {f"{INFO}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")}
     assert set(wheel) - held == expected
