@@ -65,7 +65,8 @@ def test_the_wheel_holds_the_package_and_no_more(wheel):
     assert kinds == {".py", ".md", ".gz", ".css", ".js", ".ttf", ".typed"}
     assert {"discreet/py.typed", "discreet/report/page.css", "discreet/networks/data/asia.bif.gz"} <= held
     assert "discreet/privacy/noise.md" in held
-    expected = {f"{INFO}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")}
+    licences = ("licenses/LICENSE", "licenses/src/discreet/report/fonts/LICENSE")
+    expected = {f"{INFO}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", *licences)}
     assert set(wheel) - held == expected
 
 
