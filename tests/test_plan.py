@@ -86,6 +86,22 @@ def test_drawn_networks_keep_to_what_is_known():
         assert nx.is_directed_acyclic_graph(nx.DiGraph(list(drawn.dag.directed)))
 
 
+def test_what_is_forbidden_in_a_circle_leaves_what_is_required():
+    known = Knowledge(required=frozenset({("sex", "age")}), forbidden=frozenset({("dose", "age"), ("sex", "dose")}))
+    for seed in range(30):
+        drawn = draw_over(MIXED, np.random.default_rng(seed), KINDS[0], allowed=known.allows, required=known.required)
+        assert ("sex", "age") in drawn.dag.directed
+        assert all(known.allows(a, b) for a, b in drawn.dag.directed)
+        drawn.sample(10, np.random.default_rng(0))
+
+
+def test_too_many_required_causes_are_refused_by_name():
+    wide = dc.Domain({f"c{i}": dc.Categorical(categories=tuple("abcdefghij")) for i in range(9)}, rows=100)
+    known = Knowledge(required=frozenset((f"c{i}", "c8") for i in range(8)))
+    with pytest.raises(dc.DiscreetError, match="'c8'"):
+        forecast(wide, epsilons=[1.0], rows=[100], knowledge=known, networks=2, jobs=1)
+
+
 def test_rows_follow_their_causes():
     two = dc.Domain({name: dc.Numeric(bounds=(0, 1)) for name in "xy"}, rows=10)
     strong = [kind for kind in KINDS if kind.strength.name == "strong"]
@@ -251,6 +267,10 @@ def test_the_command_prints_a_table_writes_files_and_speaks_json(tmp_path):
         (("--epsilon", "1", "--rows", "1.5"), "whole"),
         (("--epsilon", "1", "--rows", "20.000"), "rows: whole"),
         (("--epsilon", "1", "--rows", "20,000"), "rows: whole"),
+        (("--epsilon", "1", "--rows", "1e999"), "rows: whole"),
+        (("--epsilon", "1", "--rows", "nan"), "rows: whole"),
+        (("--epsilon", "nan"), "epsilon"),
+        (("--epsilon", "inf"), "epsilon"),
         (("--epsilon", "1,,2"), "epsilon: numbers"),
         (("--epsilon", "1", "--method", "unheard"), "method"),
         (("--epsilon", "1", "--networks", "0"), "networks"),

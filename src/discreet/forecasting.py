@@ -89,7 +89,7 @@ def forecast(
     networks: int | None = None,
     seconds: float = SECONDS,
     seed: int = 0,
-    jobs: int | None = None,
+    jobs: int = 1,
     progress: Progress | None = None,
 ) -> Forecast:
     """Say what accuracy to expect of a budget. Reads no data and spends nothing.
@@ -114,7 +114,7 @@ def forecast(
     seed
         Of the networks and their rows. The noise of the runs is fresh every time, as it is in private ones.
     jobs
-        Processes; by default as many as there are processors.
+        Processes. With several, a script must guard what it runs by ``if __name__ == "__main__"``.
     progress
         Called with a line of words after each network.
 
@@ -134,7 +134,7 @@ def forecast(
     def enough(begun: int) -> bool:
         return networks is None and begun >= FEWEST and time.monotonic() - start > seconds
 
-    for trials in _in_turn(tasks, jobs or os.cpu_count() or 1, enough):
+    for trials in _in_turn(tasks, jobs, enough):
         done.append(trials)
         if progress is not None:
             most = f"{networks}" if networks else f"at most {MOST}"

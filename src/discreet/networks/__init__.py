@@ -51,12 +51,7 @@ class Network:
             at = np.zeros(rows, dtype=np.uint32)
             for parent in node.parents:
                 at = at * np.uint32(len(self.nodes[parent].levels)) + drawn[parent]
-            steps = np.cumsum(node.table, axis=1, dtype=np.float64)[:, :-1].astype(np.float32)
-            u = rng.random(rows, dtype=np.float32)
-            code = np.zeros(rows, dtype=np.uint8)
-            for j in range(steps.shape[1]):
-                code += u >= (steps[:, j][at] if node.parents else steps[0, j])
-            drawn[name] = code
+            drawn[name] = draw_codes(node.table, at if node.parents else None, rows, rng).astype(np.uint8)
         return {name: drawn[name] for name in self.nodes}
 
     def sample(self, rows: int, rng: np.random.Generator) -> dict[str, npt.NDArray[np.str_]]:
@@ -73,6 +68,20 @@ class Network:
                 raise NetworkError(f"network {self.name!r} has a cycle")
             done.update(dict.fromkeys(ready))
         return list(done)
+
+
+def draw_codes(
+    table: npt.NDArray[np.float64], at: npt.NDArray[np.uint32] | None, rows: int, rng: np.random.Generator
+) -> npt.NDArray[np.uint16]:
+    """Draw a code a row, by the shares in the table's row that each stands at; all at the first without ``at``."""
+    steps = np.cumsum(table, axis=1, dtype=np.float64)[:, :-1].astype(np.float32)
+    u = rng.random(rows, dtype=np.float32)
+    if at is None:
+        return np.searchsorted(steps[0], u, side="right").astype(np.uint16)
+    code = np.zeros(rows, dtype=np.uint16)
+    for step in steps.T:
+        code += u >= step[at]
+    return code
 
 
 def names() -> tuple[str, ...]:

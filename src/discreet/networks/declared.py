@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from discreet.columns import GRID, STEPS
 from discreet.domain import Column, Domain, Numeric
+from discreet.errors import NetworkError
 from discreet.graph import Arc, Graph, from_parents
+from discreet.networks import draw_codes
 
 CodeArray = npt.NDArray[np.uint16]
 Codes = dict[str, CodeArray]
@@ -43,8 +45,9 @@ RARE = (0.02, 0.2)
 MISSING = 0.03
 """Share of rows without a number, where a column has a level for these."""
 
-LARGEST_TABLE = 4_096
-"""A column has fewer causes if the table of its shares would be larger."""
+LARGEST_TABLE, MOST_CELLS = 4_096, 1 << 22
+"""A column has fewer causes if the table of its shares would be larger; if required causes alone make it larger than
+the second, it is refused."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,12 @@ def draw_over(
     allowed
         Whether the first column may be a cause of the second.
     required
-        Arrows that are there in any case. Together with ``allowed`` they lead in no circle.
+        Arrows that are there in any case. They lead in no circle.
+
+    Raises
+    ------
+    NetworkError
+        If a column's required causes have too many constellations.
     """
     order = _draw_order(list(domain), rng, allowed, required)
     parents = _draw_parents(domain, order, rng, kind.density, allowed, required)
@@ -184,7 +192,10 @@ def draw_over(
         if isinstance(column, Numeric):
             laws[name] = _draw_curve(len(causes), kind.strength, rng)
         else:
-            laws[name] = Shares(_draw_table(column.size, [groups_of(domain[p]) for p in causes], kind, rng))
+            shape = [groups_of(domain[p]) for p in causes]
+            if prod(shape, start=column.size) > MOST_CELLS:
+                raise NetworkError(f"column {name!r}: its required causes have too many constellations to be simulated")
+            laws[name] = Shares(_draw_table(column.size, shape, kind, rng))
             drawn = rng.normal(size=column.size)
             scores[name] = drawn / max(float(np.sqrt(np.mean(drawn**2))), 1e-9)
     return Declared(domain, {name: tuple(ps) for name, ps in parents.items()}, laws, scores)
@@ -193,15 +204,17 @@ def draw_over(
 def _draw_order(
     names: list[str], rng: np.random.Generator, allowed: Callable[[str, str], bool], required: Collection[Arc]
 ) -> list[str]:
-    """Draw an order of causes in which no column stands before one that must come first."""
-    before = {b: {a for a in names if a != b and ((a, b) in required or not allowed(b, a))} for b in names}
-    mutual = {(a, b) for b in names for a in before[b] if b in before[a]}  # forbidden both ways: any order will do
+    """Draw an order in which required causes stand before their effects and, if possible, so do all that may be causes.
+
+    What is forbidden one way may lead in a circle, which no order keeps to; what is required does not.
+    """
+    must = {b: {a for a, effect in required if effect == b} for b in names}
+    may = {b: {a for a in names if allowed(a, b) and not allowed(b, a)} for b in names}
     order: list[str] = []
     left = [names[i] for i in rng.permutation(len(names))]
     while left:
-        placed = set(order)
-        ready = [n for n in left if all(a in placed or (a, n) in mutual for a in before[n])]
-        order.append(ready[0] if ready else left[0])
+        ready = [n for n in left if must[n].issubset(order)]
+        order.append(next((n for n in ready if may[n].issubset(order)), ready[0]))
         left.remove(order[-1])
     return order
 
@@ -272,12 +285,7 @@ def _drawn(law: Shares, causes: list[tuple[CodeArray, int]], rows: int, rng: np.
     at = np.zeros(rows, dtype=np.uint32)
     for codes, groups in causes:
         at = at * np.uint32(groups) + codes
-    steps = np.cumsum(law.table, axis=1)[:, :-1].astype(np.float32)
-    u = rng.random(rows, dtype=np.float32)
-    code = np.zeros(rows, dtype=np.uint16)
-    for j in range(steps.shape[1]):
-        code += (u >= (steps[:, j][at] if causes else steps[0, j])).astype(np.uint16)
-    return code
+    return draw_codes(law.table, at if causes else None, rows, rng)
 
 
 def _follow(law: Curve, causes: list[Values], noise: Values) -> Values:
