@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ import pytest
 
 import discreet as dc
 from discreet.discovery import Discovery
-from discreet.errors import BudgetError, InputError, KnowledgeError, ReleaseError, SettingError
+from discreet.errors import BudgetError, DoubtWarning, InputError, KnowledgeError, ReleaseError, SettingError
 from discreet.planning import components
 from discreet.privacy.accounting import Currency, gdp_delta
 from discreet.recipes import search_again
@@ -299,3 +300,21 @@ def test_damaged_releases_are_refused(break_it, words):
 def test_missing_releases_are_refused(tmp_path):
     with pytest.raises(ReleaseError, match="cannot be read"):
         Discovery.load(tmp_path / "nowhere.json")
+
+
+def test_an_epsilon_that_promises_hardly_anything_is_doubted():
+    two = dc.Domain({name: dc.Numeric(bounds=(0, 1)) for name in "xy"}, rows=200)
+    rng = np.random.default_rng(0)
+    data = {name: rng.random(200) for name in "xy"}
+    runs = (
+        lambda epsilon: dc.discover(data, domain=two, epsilon=epsilon, delta=1e-4),
+        lambda epsilon: dc.direction(data, ("x", "y"), domain=two, epsilon=epsilon),
+        lambda epsilon: dc.test_independence(data, "x", "y", domain=two, epsilon=epsilon, delta=1e-4),
+    )
+    for run in runs:
+        with pytest.warns(DoubtWarning, match="epsilon 11 promises hardly anything"):
+            run(11.0)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            run(10.0)
+        assert not any("promises hardly" in str(w.message) for w in said)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -22,7 +20,7 @@ from discreet.cli_direction import direction
 from discreet.cli_domain import domain
 from discreet.cli_experiment import experiment
 from discreet.cli_explain import explain
-from discreet.cli_inputs import domain_from
+from discreet.cli_inputs import domain_from, telling
 from discreet.cli_ledger import ledger
 from discreet.cli_output import untaken
 from discreet.cli_plan import plan
@@ -76,16 +74,6 @@ def _doubt(
 ) -> None:
     """Say a warning in one line on stderr."""
     click.echo(f"{'warning' if issubclass(category, DoubtWarning) else category.__name__}: {message}", err=True)
-
-
-def telling() -> Callable[[str], None]:
-    """Return what says a line of words on stderr, with the seconds since now."""
-    start = time.monotonic()
-
-    def tell(words: str) -> None:
-        click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
-
-    return tell
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -54,8 +54,7 @@ def direction(
     """
     import json
 
-    from discreet.cli import telling
-    from discreet.cli_inputs import domain_from
+    from discreet.cli_inputs import domain_from, telling
     from discreet.directing import SURE
     from discreet.directing import direction as run
     from discreet.errors import SettingError

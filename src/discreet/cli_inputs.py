@@ -1,7 +1,9 @@
-"""What commands are handed: a domain file that somebody has judged, and numbers with commas between them."""
+"""What commands are handed (a domain file that somebody has judged, numbers with commas) and how they tell progress."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +43,7 @@ def whole_numbers_in(text: str, option: str) -> list[int]:
     """Return whole numbers with commas between them."""
     try:
         return [_whole(part.strip()) for part in text.split(",")] if text else []
-    except ValueError:
+    except (ValueError, OverflowError):
         raise SettingError(
             f"{option}: whole numbers with commas between them, and no other marks, as in 5000,20000"
         ) from None
@@ -53,3 +55,13 @@ def _whole(part: str) -> int:
     if number != int(number) or number < 1:
         raise ValueError
     return int(number)
+
+
+def telling() -> Callable[[str], None]:
+    """Return what says a line of words on stderr, with the seconds since now."""
+    start = time.monotonic()
+
+    def tell(words: str) -> None:
+        click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
+
+    return tell

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
+import os
 from pathlib import Path
 
 import click
-
-
-def _telling() -> Callable[[str], None]:
-    start = time.monotonic()
-    return lambda words: click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
 
 
 @click.command()
@@ -55,7 +49,7 @@ def plan(
     Methods run as they would on the table, on made-up rows of networks drawn at random over the declared columns. No
     data are read, and nothing is spent.
     """
-    from discreet.cli_inputs import domain_from, numbers_in, whole_numbers_in
+    from discreet.cli_inputs import domain_from, numbers_in, telling, whole_numbers_in
     from discreet.discovering import DELTA
     from discreet.forecasting import forecast
     from discreet.knowledge import NOTHING_KNOWN, Knowledge
@@ -74,8 +68,8 @@ def plan(
         knowledge=Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN,
         networks=networks,
         seed=seed,
-        jobs=jobs,
-        progress=_telling(),
+        jobs=jobs or os.cpu_count() or 1,
+        progress=telling(),
     )
     text = json.dumps(found.to_dict(), ensure_ascii=False)
     if as_json:

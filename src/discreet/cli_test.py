@@ -47,8 +47,7 @@ def test(
     as_json: bool,
 ) -> None:
     """Say whether columns X and Y of DATA are independent given others, at one level fixed before."""
-    from discreet.cli import telling
-    from discreet.cli_inputs import domain_from
+    from discreet.cli_inputs import domain_from, telling
     from discreet.discovering import DELTA
     from discreet.errors import SettingError
     from discreet.examining import examine

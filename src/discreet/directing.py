@@ -12,6 +12,7 @@ from numbers import Real
 from discreet.directions import Direction, Directions
 from discreet.discovery import Privacy
 from discreet.domain import Domain
+from discreet.doubts import warn_of_weak
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.ledger.accounts import Account
 from discreet.mechanisms.additive import DiscreteLaplace, additive_for
@@ -115,6 +116,7 @@ def direction(
     declared, domain = domain.to_dict(), between_bounds(domain)
     scaled = check_pairs(pairs, domain, score, sure)
     check_guarantee(epsilon, 0.0, domain.rows)
+    warn_of_weak(epsilon)
     public = {"domain": declared, "pairs": [list(pair) for pair in pairs], "sure": float(sure)}
     record = Recorder(account, lambda: asked("direction", score, epsilon, 0.0, public, domain.protects))
     if (stored := record.stored(Directions, progress)) is not None:

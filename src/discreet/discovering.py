@@ -9,7 +9,7 @@ from discreet.asking import ask_in
 from discreet.binning import bins_for, in_bins
 from discreet.discovery import Discovery, Privacy
 from discreet.domain import Domain
-from discreet.doubts import doubts, weak_promise
+from discreet.doubts import doubts, warn_of_weak
 from discreet.dropping import drop_in
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.keeping import keep_in
@@ -97,8 +97,7 @@ def discover(
         raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
     recipe = recipe_for(method, domain.widest())
     check_guarantee(epsilon, delta, domain.rows)
-    if (doubt := weak_promise(epsilon)) is not None:
-        warnings.warn(doubt, DoubtWarning, stacklevel=2)
+    warn_of_weak(epsilon)
     knowledge.check(domain)
     public = {"domain": domain.to_dict(), "knowledge": knowledge.to_dict(), "settings": vars(recipe)}
     record = Recorder(account, lambda: asked("discover", recipe.name, epsilon, delta, public, domain.protects))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 
 from discreet.domain import Domain
+from discreet.errors import DoubtWarning
 from discreet.mechanisms.additive import Additive, additive_for
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.statistics.counts import Counts
@@ -40,14 +42,15 @@ def doubts(
     return [*_too_noisy(domain, statistic, epsilon, delta, currency, rounds), *_too_large(domain, statistic)]
 
 
-def weak_promise(epsilon: float) -> str | None:
-    """Return a doubt about an epsilon that protects hardly anybody."""
-    if epsilon <= MEANT:
-        return None
-    return (
-        f"epsilon {epsilon:g} promises hardly anything: what is concluded about a row may become e^{epsilon:g} times "
-        "as likely by it. `discreet explain` puts a promise into chances"
-    )
+def warn_of_weak(epsilon: float) -> None:
+    """Warn of an epsilon that protects hardly anybody."""
+    if epsilon > MEANT:
+        warnings.warn(
+            f"epsilon {epsilon:g} promises hardly anything: what is concluded about a row may become e^{epsilon:g} "
+            "times as likely by it. `discreet explain` puts a promise into chances",
+            DoubtWarning,
+            stacklevel=3,
+        )
 
 
 def weakest_seen(rows: float, variance: float) -> float:

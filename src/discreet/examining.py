@@ -10,6 +10,7 @@ from discreet.answers import Answer, Inquiry, Level
 from discreet.discovering import DELTA
 from discreet.discovery import Privacy
 from discreet.domain import Domain, Numeric
+from discreet.doubts import warn_of_weak
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.examining_numbers import Found, check_gcm, check_krr, check_permutation, run_gcm, run_permuted
 from discreet.examining_tables import check_tables, into_bins, run_moments, run_tables
@@ -168,6 +169,7 @@ def examine(
     inquiry = Inquiry(x, y, tuple(given), alpha)
     name = chosen(test, inquiry, domain)
     check_guarantee(epsilon, delta, domain.rows)
+    warn_of_weak(epsilon)
     delta = 0.0 if TESTS[name].pure else delta
     public = {"domain": domain.to_dict(), "columns": [x, y], "given": list(inquiry.given), "alpha": float(alpha)}
     record = Recorder(account, lambda: asked("test", name, epsilon, delta, public, domain.protects))

@@ -16,7 +16,7 @@ from discreet.discovery import Discovery
 from discreet.report.layout import lay_out, visible
 from discreet.report.sections import again, assumptions, budget_section, citation, facts
 from discreet.report.svg import DASHES, graph_svg
-from discreet.report.words import not_promised, promised, recorded
+from discreet.report.words import found_words, not_promised, promised, recorded
 
 CONFIDENCE = (
     "<p>A confidence is how often an edge (or the direction of its arrow) was right among those that looked as sure, "
@@ -79,16 +79,13 @@ def _sizes(width: float) -> str:
 
 
 def _head(discovery: Discovery) -> str:
-    privacy, graph = discovery.privacy, discovery.graph
-    arrows, lines = len(graph.directed), len(graph.undirected)
+    privacy = discovery.privacy
     badges = [
         f"epsilon {privacy.epsilon:g}",
         f"delta {privacy.delta:g}",
         "replace one row" if privacy.max_rows is None else f"change all rows of one {privacy.unit}",
         f"method {discovery.method}",
     ]
-    columns = "1 column" if len(graph.nodes) == 1 else f"{len(graph.nodes)} columns"
-    edges = "1 edge" if arrows + lines == 1 else f"{arrows + lines} edges"
     bad = (
         '<p class="bad" role="alert">NOT PRIVATE: this was made with predictable noise, for a test. '
         "Do not publish it.</p>"
@@ -97,8 +94,7 @@ def _head(discovery: Discovery) -> str:
     )
     return (
         f"<header><h1>{_title(discovery)}</h1>"
-        f'<p class="lead">{columns}, {discovery.domain.rows:,} rows: {edges}, {arrows} with a direction, '
-        f'{lines} without</p>{bad}<ul class="badges">'
+        f'<p class="lead">{found_words(discovery.graph, discovery.domain.rows)}</p>{bad}<ul class="badges">'
         f"{''.join(f'<li>{escape(badge)}</li>' for badge in badges)}</ul></header>"
     )
 

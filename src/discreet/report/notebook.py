@@ -7,7 +7,7 @@ from html import escape
 from discreet.discovery import Discovery
 from discreet.report.picture import stamp_of
 from discreet.report.svg import FONTS, INK, PAPER, STAMP, graph_svg
-from discreet.report.words import kept_to
+from discreet.report.words import found_words, kept_to
 
 _FRAME = (
     f"background:{PAPER};color:{INK};border:1px solid #d3dce5;border-radius:8px;padding:10px 12px;max-width:100%;"
@@ -19,16 +19,14 @@ _FRAME = (
 def notebook_html(discovery: Discovery) -> str:
     """Return what stands for a discovery in a notebook."""
     privacy, graph = discovery.privacy, discovery.graph
-    arrows, lines = len(graph.directed), len(graph.undirected)
     key = [
-        f"{len(graph.nodes)} columns, {discovery.domain.rows:,} rows",
-        f"{arrows + lines} edges, {arrows} with a direction",
+        found_words(graph, discovery.domain.rows),
         f"epsilon {privacy.epsilon:g}, delta {privacy.delta:g} for {kept_to(privacy)}",
         f"method {discovery.method}",
     ]
     stamp = stamp_of(discovery)
     bad = f'<div style="color:{STAMP};font-weight:bold">{escape(stamp)}</div>' if stamp else ""
-    dashed = "dashed: direction unknown. " if lines else ""
+    dashed = "dashed: direction unknown. " if graph.undirected else ""
     wide = "The wider an edge, the surer; point at it for its confidence." if discovery.confidence else ""
     note = f'<div style="color:#4a5a6a;font-size:12px">Arrows: from cause to effect; {dashed}{wide}</div>'
     picture = graph_svg(graph, discovery.confidence, background=None)

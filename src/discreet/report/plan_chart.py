@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from discreet.expectations import WITHIN, Expected, Forecast, Spread
+from discreet.experiments.chart import svg_text
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#66ccee", "#ccbb44", "#555555", "#994455")
 DASHES = ("", "8 4", "2 4", "10 4 2 4")
@@ -28,12 +29,12 @@ def plan_svg(found: Forecast) -> str:
     title = f"What to expect: {found.columns} columns"
     words = f"Mean of {found.expected[0].networks} simulated networks; {WITHIN:.0%} of them lie in the band."
     parts = [
-        _text(20, 34, title, size=20, anchor="start", weight="bold"),
-        _text(20, 58, words, size=14, anchor="start"),
+        svg_text(20, 34, title, size=20, anchor="start", weight="bold"),
+        svg_text(20, 58, words, size=14, anchor="start"),
     ]
     for i, method in enumerate(methods):
         at = HEAD + 4 + LINE * i
-        parts += [f'<path d="M20 {at}H58" {_look(i)}/>', _text(68, at + 5, method, size=14, anchor="start")]
+        parts += [f'<path d="M20 {at}H58" {_look(i)}/>', svg_text(68, at + 5, method, size=14, anchor="start")]
     for row, key in enumerate(axes):
         for column, score in enumerate(("skeleton_f1", "cpdag_f1")):
             left, top = LEFT + column * (WIDE + GAP), start + row * DOWN
@@ -72,15 +73,15 @@ def _panel(found: Forecast, methods: Sequence[str], key: str, score: str, left: 
 
     kept = f"{found.rows:,} rows" if key == "epsilon" else f"epsilon {found.epsilon:g}"
     name = "Skeleton F1" if score == "skeleton_f1" else "CPDAG F1"
-    parts = [_text(left, top - 12, f"{name}, {kept}", size=14, anchor="start", weight="bold")]
+    parts = [svg_text(left, top - 12, f"{name}, {kept}", size=14, anchor="start", weight="bold")]
     for tick in (0, 0.2, 0.4, 0.6, 0.8, 1):
         parts.append(f'<path d="M{left:.1f} {up(tick):.1f}h{WIDE}" stroke="#dddddd"/>')
-        parts.append(_text(left - 8, up(tick) + 4, f"{tick:g}", anchor="end"))
+        parts.append(svg_text(left - 8, up(tick) + 4, f"{tick:g}", anchor="end"))
     for place in places:
         words = f"{place:g}" if key == "epsilon" else f"{place:,.0f}"
         parts.append(f'<path d="M{across(place):.1f} {top}v{TALL + 5}" stroke="#dddddd"/>')
-        parts.append(_text(across(place), top + TALL + 20, words))
-    parts.append(_text(left + WIDE / 2, top + TALL + 42, "epsilon" if key == "epsilon" else "rows", size=13))
+        parts.append(svg_text(across(place), top + TALL + 20, words))
+    parts.append(svg_text(left + WIDE / 2, top + TALL + 42, "epsilon" if key == "epsilon" else "rows", size=13))
     for i, method in enumerate(methods):
         spreads = [(across(float(getattr(e, key))), _spread(e, score)) for e in lines.get(method, [])]
         band = [(x, up(s.high)) for x, s in spreads] + [(x, up(s.low)) for x, s in reversed(spreads)]
@@ -113,8 +114,3 @@ def _look(place: int) -> str:
     return f'stroke="{COLOURS[place % len(COLOURS)]}" stroke-width="2.5"' + (
         f' stroke-dasharray="{dashes}"' if dashes else ""
     )
-
-
-def _text(x: float, y: float, words: str, *, size: int = 12, anchor: str = "middle", weight: str = "normal") -> str:
-    style = f'font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" fill="#222222"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(words)}</text>'

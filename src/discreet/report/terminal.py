@@ -12,6 +12,7 @@ from typing import TextIO
 from discreet.discovery import Confidence, Discovery
 from discreet.graph import Graph, Pair
 from discreet.report.layout import visible
+from discreet.report.words import found_words
 
 WIDEST, NARROWEST = 120, 40
 """Columns that are used of a terminal: what it has, between these."""
@@ -48,13 +49,7 @@ def marks_for(stream: TextIO) -> Marks:
 
 def summary_text(discovery: Discovery, marks: Marks = LINES) -> str:
     """Return one line about what was found."""
-    arrows, lines = len(discovery.graph.directed), len(discovery.graph.undirected)
-    edges = "1 edge" if arrows + lines == 1 else f"{arrows + lines} edges"
-    columns = "1 column" if len(discovery.graph.nodes) == 1 else f"{len(discovery.graph.nodes)} columns"
-    return (
-        f"{columns}, {discovery.domain.rows:,} rows: {edges}, "
-        f"{arrows} with a direction ({marks.arrow}), {lines} without ({marks.line})"
-    )
+    return found_words(discovery.graph, discovery.domain.rows, marks.arrow, marks.line)
 
 
 def graph_text(

@@ -6,7 +6,17 @@ import math
 
 from discreet.discovery import Discovery, Privacy
 from discreet.domain import UNIT
+from discreet.graph import Graph
 from discreet.report.budget import few, steps
+
+
+def found_words(graph: Graph, rows: int, arrow: str = "", line: str = "") -> str:
+    """Return in a line what was found; with the marks that arrows and lines are drawn with, if these are given."""
+    arrows, lines = len(graph.directed), len(graph.undirected)
+    columns = "1 column" if len(graph.nodes) == 1 else f"{len(graph.nodes)} columns"
+    edges = "1 edge" if arrows + lines == 1 else f"{arrows + lines} edges"
+    marks = [f" ({mark})" if mark else "" for mark in (arrow, line)]
+    return f"{columns}, {rows:,} rows: {edges}, {arrows} with a direction{marks[0]}, {lines} without{marks[1]}"
 
 
 def promised(privacy: Privacy, rows: int) -> list[str]:
