@@ -336,20 +336,6 @@ def test_a_limit_that_fills_up_meanwhile_stops_the_run(net, rows, tmp_path, monk
     assert ledger.standing("visits").runs == 1
 
 
-def test_a_copy_of_the_process_does_not_spend(tmp_path):
-    import os
-
-    budget = Budget(epsilon=1, delta=0, reserve=lambda _: None)
-    child = os.fork()
-    if not child:
-        try:
-            budget.charge(Cost({Currency.PURE: Fraction(1, 2)}), statistic="s", mechanism="m")
-        except BudgetError:
-            os._exit(7)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-
-
 def test_decimals_add_up_as_written(tmp_path):
     ledger = open_ledger(tmp_path / "l.db")
     ledger.declare("a", Limit(1.0, 0.0))

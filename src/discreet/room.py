@@ -14,10 +14,10 @@ from discreet.errors import RoomError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import check_guarantee
-from discreet.privacy.budget import Budget
+from discreet.privacy.budget import Budget, Entry
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release import Release
-from discreet.sealed import Sealed, this_process
+from discreet.sealed import Sealed
 from discreet.statistics import Sensitivity, Statistic
 from discreet.tables import Recodable, Table
 from discreet.tables.coarse import coarsened
@@ -68,13 +68,12 @@ class _Ahead(Sealed):
         self._scale = scale
         self._drawn: list[int] = []
         self._size = AHEAD
-        self._process = this_process()
         self._lock = Lock()
 
     def pop(self, noise: Noise) -> int:
+        self.refuse_copies()
         with self._lock:
-            if not self._drawn or self._process != this_process():  # a copy of the process must not draw the same again
-                self._process = this_process()
+            if not self._drawn:
                 self._drawn = self._mechanism.draw(noise, self._scale, self._size).tolist()
                 self._size = min(2 * self._size, MOST_AHEAD)
             return self._drawn.pop()
@@ -154,8 +153,8 @@ class Room(Sealed):
             If the budget refuses. Nothing was evaluated and nothing was charged.
         """
         self.check_gate(mechanism)
-        self.budget.charge(mechanism.cost(sensitivity), statistic=purpose, mechanism=mechanism.name)
-        return Gate(self, mechanism, sensitivity)
+        price = self.budget.charge(mechanism.cost(sensitivity), statistic=purpose, mechanism=mechanism.name)
+        return Gate(self, mechanism, sensitivity, price)
 
     def check_gate(self, mechanism: AboveThreshold) -> None:
         """Refuse a gate that could not be opened here: it samples from other rows, or rows that cannot be sampled."""
@@ -223,12 +222,12 @@ class Gate(Sealed):
     charged to the same budget: what is asked in between would be interleaved with it.
     """
 
-    def __init__(self, room: Room, mechanism: AboveThreshold, sensitivity: Sensitivity) -> None:
+    def __init__(self, room: Room, mechanism: AboveThreshold, sensitivity: Sensitivity, price: Entry) -> None:
         self._room = room
         self._mechanism = mechanism
         self.sensitivity = sensitivity
         self._left = mechanism.passes
-        self._charges = len(room.budget.entries)
+        self._price = price
         self._lock = Lock()
         self._threshold = room._fresh(mechanism, mechanism.threshold_scale)
         self._table = room._table
@@ -240,7 +239,7 @@ class Gate(Sealed):
     @property
     def open(self) -> bool:
         """Whether it still answers."""
-        return self._left > 0 and len(self._room.budget.entries) == self._charges
+        return self._left > 0 and self._room.budget.entries[-1] is self._price
 
     def passes(self, statistic: Statistic, threshold: int) -> bool:
         """Say whether a number, with its noise, lies at or above a threshold with its noise.
@@ -250,6 +249,7 @@ class Gate(Sealed):
         RoomError
             If the gate is closed, a row moves the number further than was paid for, or the statistic failed.
         """
+        self.refuse_copies()
         if self._mechanism.sample is not None and not getattr(statistic, "symmetric", True):
             raise RoomError(f"gate: {statistic.name} depends on the order of rows, and cannot be asked of a sample")
         moved = statistic.sensitivity(self.domain).largest

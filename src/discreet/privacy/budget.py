@@ -98,7 +98,11 @@ class Budget(Sealed):
         self._spent = Fraction(0)
         self._lock = Lock()
         self._reserve = reserve
-        self._process = None if reserve is None else this_process()
+
+    def refuse_copies(self) -> None:
+        """Refuse to spend in a copy of the process whose budget it is."""
+        if self._process != this_process():
+            raise BudgetError("this is a copy of the process whose budget it is: both may not spend it")
 
     def _limit(self, group: int) -> Fraction:
         """Return what may be charged for one row if so many change at once, rounded down."""
@@ -128,8 +132,7 @@ class Budget(Sealed):
         """Book a charge, or refuse it and book nothing."""
         amount = Fraction(ceil(cost.amount(self.currency) * GRAINS), GRAINS)
         entry = Entry(statistic, mechanism, self.currency, amount)
-        if self._process not in (None, this_process()):
-            raise BudgetError("this is a copy of the process that reserved: it may not spend as well")
+        self.refuse_copies()
         with self._lock:
             left = self.left
             if amount <= left:

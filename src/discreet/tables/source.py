@@ -37,7 +37,6 @@ _SETTINGS = (
     "autoinstall_known_extensions = false",
     "autoload_known_extensions = false",
     "preserve_insertion_order = false",
-    "enable_progress_bar = false",
 )
 
 
@@ -141,11 +140,18 @@ def _kind(kind: str) -> str:
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
+    return quietly("the engine DuckDB", _set_up)
+
+
+def _set_up() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(":memory:")
     for setting in _SETTINGS:
         connection.execute(f"SET {setting}")
+    # A notebook that cannot draw the bar has it off, and refuses to be told so.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
     return connection
 
 
