@@ -11,15 +11,19 @@ import time
 import numpy as np
 
 import discreet as dc
+from discreet.data.memory import MemoryTable
 from discreet.experiments.accuracy import named
-from discreet.methods import EmPC, FlippedSvt, FlippedTopK, PrivPC, Recipe, SvtPC, budget_for
-from discreet.recipes import Marginals
+from discreet.methods.em_pc import EmPC
+from discreet.methods.flipped import FlippedSvt, FlippedTopK
+from discreet.methods.priv_pc import PrivPC
+from discreet.methods.registry import budget_for
+from discreet.methods.svt_pc import SvtPC
+from discreet.release.settings import Marginals, Settings
 from discreet.room import Room
-from discreet.tables.memory import MemoryTable
 
 ROWS, DELTA = 100_000, 1e-6
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
-METHODS: dict[str, Recipe] = {
+METHODS: dict[str, Settings] = {
     "marginals": Marginals(),
     "flipped-top-k": FlippedTopK(),
     "flipped-svt": FlippedSvt(),
@@ -30,7 +34,7 @@ METHODS: dict[str, Recipe] = {
 }
 
 
-def measure(name: str, recipe: Recipe, epsilon: float, runs: int) -> tuple[float, float, float]:
+def measure(name: str, recipe: Settings, epsilon: float, runs: int) -> tuple[float, float, float]:
     """Return the means of skeleton F1, CPDAG F1 and seconds, with fresh rows and fresh noise each time."""
     net = named(name)
     domain, truth = net.domain(ROWS), dc.cpdag(net.dag)

@@ -65,8 +65,8 @@ def compare(name: str, rows: int) -> None:
     from causallearn.utils.cit import chisq
 
     import discreet as dc
-    from discreet import not_private
-    from discreet.discovering import discover
+    from discreet.baselines import exact as not_private
+    from discreet.methods.discover import discover
 
     def private(rows: Draw) -> Any:
         return discover(rows.matrix, domain=rows.domain, epsilon=EPSILON, method="marginals").graph
@@ -112,7 +112,7 @@ class Draw:
 
 def _read(marks: Any, names: tuple[str, ...]) -> Any:
     """Return causal-learn's endpoint matrix as a graph: marks[i, j] is the mark at i of the edge i-j."""
-    from discreet.graph import Graph
+    from discreet.search.graph import Graph
 
     arrows, lines = set(), set()
     for i, a in enumerate(names):

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 import discreet as dc
-from discreet import not_private
-from discreet.networks import Network, names
+from discreet.baselines import exact as not_private
+from discreet.simulation.networks import Network, names
 
 ROWS = (100_000, 20_000, 5_000)
 METHODS: dict[str, Callable[[object, dc.Domain], dc.Graph]] = {

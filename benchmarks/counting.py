@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.networks import network
-from discreet.tables.counting import _count_by_key, count
+from discreet.data.counting import _count_by_key, count
+from discreet.simulation.networks import network
 
 ROWS = 100_000
 REPEATS = 5

@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from discreet.networks import Codes, network
+from discreet.data.memory import MemoryTable
+from discreet.simulation.networks import Codes, network
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
 from discreet.statistics.margins import Margin, Margins
 from discreet.statistics.ranks import StratifiedKendall, StratifiedKendallDet, StratifiedSpearman
-from discreet.tables.memory import MemoryTable
 
 ROWS = 100_000
 REPEATS = 50

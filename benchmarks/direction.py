@@ -14,9 +14,9 @@ import numpy as np
 
 import discreet as dc
 from discreet.arrays import FloatArray
-from discreet.directing import SCORES, direction_in
+from discreet.data.memory import MemoryTable
 from discreet.errors import DoubtWarning
-from discreet.tables.memory import MemoryTable
+from discreet.methods.direction import SCORES, direction_in
 
 STEPS = dc.Numeric(bounds=(-1.0, 1.0)).size
 FUNCTIONS: tuple[Callable[[FloatArray], FloatArray], ...] = (

@@ -58,7 +58,7 @@ def main() -> None:
 def measured(engine: str, data: str, rows: int, columns: int) -> dict[str, Any]:
     """Find the graph once, after a small run that starts whatever must be started."""
     import discreet as dc
-    from discreet.tables import load as loading
+    from discreet.data import load as loading
 
     if engine == "streamed":
         loading.MEMORY_BYTES = 0
@@ -169,7 +169,7 @@ def copy(server: str, path: Path, rows: int, columns: int) -> None:
 
 def written(results: list[dict[str, Any]], out: Path) -> None:
     """Write the table, and a picture for each number of columns."""
-    from discreet.experiments.chart import Axis, line_chart
+    from discreet.report.charts import Axis, line_chart
 
     out.mkdir(parents=True, exist_ok=True)
     with (out / "engines.csv").open("w", newline="") as file:

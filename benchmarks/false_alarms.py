@@ -11,7 +11,7 @@ from collections import Counter
 
 from discreet.audit import Finding
 from discreet.audit.register import Case, Power, cases, sound_cases
-from discreet.experiments import run_all
+from discreet.simulation.processes import run_all
 
 POWER = Power("false alarms", runs=1_000, method_runs=500, tries=5, steps=10, replays=1, twin_runs=1_000)
 ALPHA = 0.001

@@ -1,4 +1,4 @@
-"""Fit the curves of `discreet.confidence`. Run: python benchmarks/fit_confidence.py [networks] [jobs]."""
+"""Fit the curves of `discreet.release.confidence`. Run: python benchmarks/fit_confidence.py [networks] [jobs]."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet import confidence
-from discreet.discovering import discover_in
-from discreet.experiments import run_all
+from discreet.data.memory import MemoryTable
 from discreet.experiments.calibration import EPSILONS, ROWS, fit_curve
-from discreet.networks.drawn import draw_network
+from discreet.methods.discover import discover_in
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals
+from discreet.release import confidence
+from discreet.release.settings import Marginals
 from discreet.room import Room
-from discreet.search.orient import cpdag
-from discreet.tables.memory import MemoryTable
+from discreet.search.orientation import cpdag
+from discreet.simulation.drawn import draw_network
+from discreet.simulation.processes import run_all
 
 APART = 1_000_000
 """Seeds from here on, far from those the confidences are checked on."""

@@ -12,14 +12,14 @@ from time import perf_counter
 
 import numpy as np
 
-from discreet.discovering import DELTA
-from discreet.expectations import WITHIN, Spread
-from discreet.experiments import run_all, write_csv, write_text
 from discreet.experiments.accuracy import Row, Run, measure
-from discreet.experiments.chart import Axis
-from discreet.experiments.panels import Dot, dot_plot
-from discreet.forecasting import forecast
-from discreet.networks import names, network
+from discreet.experiments.harness import write_csv, write_text
+from discreet.methods.session import DELTA
+from discreet.release.expectation import WITHIN, Spread
+from discreet.report.charts import Axis, Dot, dot_plot
+from discreet.simulation.forecast import forecast
+from discreet.simulation.networks import names, network
+from discreet.simulation.processes import run_all
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 ROWS = (10_000, 100_000)

@@ -13,16 +13,15 @@ from functools import partial
 
 import numpy as np
 
-from discreet.answers import Inquiry
 from discreet.arrays import FloatArray, IntArray
+from discreet.data.memory import MemoryTable
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import DoubtWarning
-from discreet.examining import TESTS, examine
+from discreet.methods.independence.examine import TESTS, examine
 from discreet.privacy.budget import Budget
+from discreet.release.answer import Inquiry
 from discreet.room import Room
-from discreet.statistics.permuted import Compared, PermutedHSIC
-from discreet.statistics.shifts import beyond, size_for
-from discreet.tables.memory import MemoryTable
+from discreet.statistics.permutation import Compared, PermutedHSIC, beyond, size_for
 
 FUNCTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "sin": np.sin,

@@ -17,10 +17,10 @@ import pandas as pd
 from dowhy import CausalModel
 
 import discreet as dc
-from discreet.interop import extensions, to_dowhy
-from discreet.networks import Network, read_bif
-from discreet.search.orient import cpdag
-from discreet.synthesis import synthesize
+from discreet.release.synthesis import synthesize
+from discreet.search.interop import extensions, to_dowhy
+from discreet.search.orientation import cpdag
+from discreet.simulation.networks import Network, read_bif
 from truth import effect
 
 ROWS = 100_000

@@ -20,9 +20,9 @@ import pyarrow as pa
 import discreet as dc
 from discreet.errors import DoubtWarning
 from discreet.experiments.accuracy import named
-from discreet.networks.bif import Node
-from discreet.networks.drawn import draw_network
-from discreet.networks.nonlinear import nonlinear
+from discreet.simulation.drawn import draw_network
+from discreet.simulation.networks import Node
+from discreet.simulation.nonlinear import nonlinear
 
 DELTA = 1e-6
 SETTINGS = ((2_000, 1.0), (8_000, 1.0), (100_000, 1.0), (100_000, 0.1))

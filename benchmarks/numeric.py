@@ -13,7 +13,7 @@ from scipy import stats
 
 from discreet.arrays import FloatArray
 from discreet.statistics.hsic import _by_tiles, frequencies, gaussian, hsic_rff, hsic_v
-from discreet.statistics.numeric import concordance_sum, rank_product_sum
+from discreet.statistics.ranks import concordance_sum, rank_product_sum
 from discreet.statistics.ridge import ridge_fit
 
 T = TypeVar("T")

@@ -14,22 +14,22 @@ from functools import partial
 
 import numpy as np
 
-from discreet.asking import SLACK, round_for, split_round
+from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import BudgetError
 from discreet.experiments.pcd import encoded
 from discreet.experiments.pcd_plan import Task, sample_of
-from discreet.graph import Graph, skeleton_f1
-from discreet.methods import Pcd
-from discreet.oracles import Verdict
-from discreet.pcd import pcd_in
+from discreet.methods.pcd import Pcd, run
+from discreet.methods.svt_pc import SLACK, Round, pure_epsilon
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms.sparse_vector import above_threshold_for
 from discreet.room import Gate, Room
+from discreet.search.graph import Graph, skeleton_f1
+from discreet.search.oracle import Verdict
 from discreet.search.pc import pc
 from discreet.statistics.dependence import moved_by_steps
-from discreet.statistics.permuted import Compared, SeparationHSIC
-from discreet.tables.memory import MemoryTable
+from discreet.statistics.permutation import Compared, SeparationHSIC
 
 DELTA = 1e-6
 
@@ -43,8 +43,8 @@ class Gated:
     def __init__(self, room: Room, domain: Domain, ridge: float) -> None:
         self._room, self._domain, self._ridge = room, domain, ridge
         pairs = len(domain.columns) * (len(domain.columns) - 1) // 2
-        sieve, _ = split_round(room.budget.currency, room.budget.left * Fraction(99, 100) / pairs, examined=False)
-        self._round = round_for(sieve, None, domain.rows)
+        epsilon = pure_epsilon(room.budget.currency, room.budget.left * Fraction(99, 100) / pairs)
+        self._round = Round(above_threshold_for(epsilon, moved_by_steps(), geometric=True))
         self._gate: Gate | None = None
 
     def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
@@ -71,7 +71,7 @@ def gated(table: MemoryTable, domain: Domain, epsilon: float, order: int, ridge:
 def released(table: MemoryTable, domain: Domain, epsilon: float, order: int) -> Graph:
     """Return the graph by one release."""
     try:
-        return pcd_in(Room(table, domain, Budget(epsilon=epsilon, delta=DELTA)), Pcd(max_order=order)).graph
+        return run(Room(table, domain, Budget(epsilon=epsilon, delta=DELTA)), Pcd(max_order=order)).graph
     except BudgetError:
         return Graph(tuple(domain))
 

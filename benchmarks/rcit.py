@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from discreet.arrays import FloatArray
-from discreet.published.rcit import gram, median_width, rcit
+from discreet.baselines.published.rcit import gram, median_width, rcit
 
 MOST = 4000
 """With more rows, matrices are left out."""

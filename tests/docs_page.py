@@ -159,7 +159,7 @@ class Page:
 
     def _yaml(self, block: Block) -> None:
         from discreet.domain import Domain
-        from discreet.knowledge import Knowledge
+        from discreet.domain.knowledge import Knowledge
 
         is_domain = re.search(r"^columns:", block.body, re.MULTILINE)
         (Domain if is_domain else Knowledge).from_yaml(block.body)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 
 import discreet
+from discreet._moved import MOVED
 
 ROOT = Path(__file__).parent.parent
 
@@ -39,3 +41,24 @@ def test_the_version_is_said_once():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {discreet.__version__}" in changelog
     assert f"version: {discreet.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("old", sorted(MOVED))
+def test_a_path_that_was_printed_before_leads_to_the_same_things(old):
+    now = importlib.import_module(f"discreet.{MOVED[old]}")
+    then = importlib.import_module(f"discreet.{old}")
+    names = [name for name in vars(now) if not name.startswith("_")]
+    assert names
+    assert all(getattr(then, name) is getattr(now, name) for name in names)
+
+
+def test_old_paths_by_name():
+    from discreet.networks.nonlinear import nonlinear
+    from discreet.published import discover_published
+    from discreet.published.halves import half_direction
+
+    from discreet import interop
+    from discreet.search.interop import to_dowhy
+
+    assert interop.to_dowhy is to_dowhy
+    assert all(map(callable, (nonlinear, discover_published, half_direction)))

@@ -11,19 +11,20 @@ from click.testing import CliRunner
 from scipy import stats
 
 import discreet as dc
-from discreet.asking import AskingOracle, round_for, round_of, split_round
 from discreet.audit.tape import exact_value
 from discreet.cli import main
-from discreet.criteria import Criterion
+from discreet.data.memory import MemoryTable
 from discreet.errors import BudgetError, ReleaseError, SettingError
-from discreet.methods import RECIPES, PrivPC, SvtPC, budget_for, changed, recipe_for
-from discreet.oracles import Verdict
+from discreet.methods.asking import Criterion
+from discreet.methods.priv_pc import PrivPC, SieveAndExamine, examined_round, round_for
+from discreet.methods.registry import METHODS, budget_for, settings_for
+from discreet.methods.svt_pc import SvtPC, pure_epsilon
 from discreet.privacy.accounting import Currency
-from discreet.report.text import statement_text
+from discreet.report.terminal import statement_text
+from discreet.search.oracle import Verdict
 from discreet.search.pc import pc
 from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.information import ConditionalTotalVariation
-from discreet.tables.memory import MemoryTable
 from discreet.testing import SeededNoise
 
 NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm")
@@ -73,7 +74,7 @@ class WithoutNoise:
     "name", [pytest.param(n, marks=[pytest.mark.slow] if n in NETWORKS[4:] else []) for n in NETWORKS]
 )
 def test_with_a_large_budget_it_is_pc_with_the_same_test(method, name):
-    recipe = changed(RECIPES[method](), test="kendall")
+    recipe = METHODS[method].settings().changed(test="kendall")
     _, room = room_of(name, recipe, 1e5, delta=0, noise=SeededNoise(1))
     found = dc.discover_in(room, recipe)
     assert found.graph == pc(tuple(room.domain), WithoutNoise(name, "kendall"), max_order=2)
@@ -124,8 +125,8 @@ def test_the_total_is_kept_and_every_round_is_booked(recipe, delta):
 def test_a_pass_costs_a_round_whatever_the_examination_says():
     recipe = PrivPC()
     _, room = room_of("asia", recipe, 1.0)
-    oracle = AskingOracle(
-        room, Criterion("total-variation", 0.01), round_for(Fraction(100), Fraction(1, 10**6), 20_000)
+    oracle = SieveAndExamine(
+        room, Criterion("total-variation", 0.01), examined_round(Fraction(100), Fraction(1, 10**6), 20_000)
     )
     room.budget.limit = Fraction(10**9)
     for _ in range(40):
@@ -159,12 +160,12 @@ def test_a_budget_too_small_for_one_round_is_refused_with_the_smallest_that_woul
 
 
 def test_a_round_costs_its_share():
-    assert split_round(Currency.PURE, Fraction(1), examined=False) == (1, None)
-    assert split_round(Currency.PURE, Fraction(1), examined=True) == (Fraction(1, 2), Fraction(1, 2))
-    sieve, examine = split_round(Currency.ZCDP, Fraction(1, 100), examined=True)
-    assert sieve == examine
-    assert Fraction(99, 10**4) < sieve**2 <= Fraction(1, 100)
-    each = round_of(PrivPC(sample=0.25, round_epsilon=1.0), Currency.ZCDP, Fraction(1), 1_000)
+    assert pure_epsilon(Currency.PURE, Fraction(1)) == 1
+    assert Fraction(99, 10**4) < pure_epsilon(Currency.ZCDP, Fraction(1, 200)) ** 2 <= Fraction(1, 100)
+    for budget in (dc.Budget(epsilon=1, delta=0), dc.Budget(epsilon=1, delta=1e-6, currency=Currency.ZCDP)):
+        amount = budget.limit / 10
+        assert amount * Fraction(99, 100) < round_for(PrivPC(), budget, amount, 1_000).price(budget.currency) <= amount
+    each = round_for(PrivPC(sample=0.25, round_epsilon=1.0), budget, Fraction(1), 1_000)
     assert each.sieve.sample == 250
     for part in (each.sieve, each.examine):
         assert Fraction(499, 1000) < part.cost(moved_by_steps()).amount(Currency.PURE) <= Fraction(1, 2)
@@ -222,9 +223,9 @@ def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(SettingError, match="sample"):
         PrivPC(sample=1.5)
     with pytest.raises(SettingError, match="has no such setting"):
-        changed(SvtPC(), search="pc")
+        SvtPC().changed(search="pc")
     with pytest.raises(SettingError, match="has no such setting"):
-        changed(recipe_for("marginals", dc.network("asia").domain(10)), test="kendall")
+        settings_for("marginals", dc.network("asia").domain(10)).changed(test="kendall")
     _, room = room_of("asia", dc.Marginals(), 1.0)
     with pytest.raises(SettingError, match="zCDP"):
         dc.discover_in(room, SvtPC())

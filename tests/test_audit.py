@@ -7,16 +7,15 @@ import json
 import pkgutil
 from dataclasses import replace
 from importlib import import_module
-from typing import get_args
 
 import pytest
 from click.testing import CliRunner
 
-import discreet.mechanisms
-import discreet.oracles
+import discreet.privacy.mechanisms
+import discreet.search.oracle
 import discreet.statistics
 from discreet.audit import running
-from discreet.audit.broken.hard import HARD
+from discreet.audit.broken.methods import HARD
 from discreet.audit.broken.methods import METHODS as METHODS_BROKEN
 from discreet.audit.neighbours import hand_made
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
@@ -26,10 +25,10 @@ from discreet.audit.settings import DIRECTION, TEST, all_settings, methods, sett
 from discreet.audit.subjects import FEW, GATES, MECHANISMS, ORACLES, STATISTICS
 from discreet.audit.tape import record
 from discreet.cli import main
-from discreet.directing import SCORES
 from discreet.errors import OutputError, SettingError
-from discreet.methods import METHODS
-from discreet.recipes import Marginals, SearchName
+from discreet.methods.direction import SCORES
+from discreet.methods.registry import NAMES
+from discreet.release.settings import SEARCHES, Marginals
 
 TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4)
 
@@ -50,19 +49,19 @@ def test_every_statistic_has_an_audit():
 
 
 def test_every_mechanism_has_an_audit():
-    assert classes_with(discreet.mechanisms, "blur") == set(MECHANISMS), "add an example to audit/subjects.py"
+    assert classes_with(discreet.privacy.mechanisms, "blur") == set(MECHANISMS), "add an example to audit/subjects.py"
     for cls in MECHANISMS:
         by = {case.auditor for case in cases() if case.subject == cls.__name__}
         assert by == {"exact", "black box"}
 
 
 def test_every_gate_has_an_audit():
-    without_blur = {cls for cls in classes_with(discreet.mechanisms, "cost") if not hasattr(cls, "blur")}
+    without_blur = {cls for cls in classes_with(discreet.privacy.mechanisms, "cost") if not hasattr(cls, "blur")}
     assert without_blur == set(GATES), "add an example to audit/subjects.py"
 
 
 def test_every_method_has_an_audit():
-    assert set(methods()) == set(METHODS) - {"auto"} | {DIRECTION, TEST}
+    assert set(methods()) == set(NAMES) - {"auto"} | {DIRECTION, TEST}
     for method in methods():
         mine = [case for case in cases() if case.subject == method]
         assert {case.auditor for case in mine} == {"replay", "black box"}
@@ -73,14 +72,14 @@ def test_every_method_has_an_audit():
 
 
 def test_every_oracle_is_asked_by_an_audited_method_or_makes_no_promise():
-    asked = {cls.__name__ for cls in classes_with(discreet.oracles, "ask")}
+    asked = {cls.__name__ for cls in classes_with(discreet.search.oracle, "ask")}
     assert asked == set(ORACLES), "say in audit/subjects.py which method's audit asks it"
     assert {method for method in ORACLES.values() if method is not None} <= set(methods())
 
 
 @pytest.mark.parametrize(("name", "method"), [(o, m) for o, m in ORACLES.items() if m is not None])
 def test_the_audit_of_a_method_does_ask_its_oracle(name, method, monkeypatch):
-    (oracle,) = (cls for cls in classes_with(discreet.oracles, "ask") if cls.__name__ == name)
+    (oracle,) = (cls for cls in classes_with(discreet.search.oracle, "ask") if cls.__name__ == name)
     asked = []
     made = oracle.__init__
     monkeypatch.setattr(oracle, "__init__", lambda self, *a, **k: (asked.append(1), made(self, *a, **k))[1])
@@ -101,7 +100,7 @@ def test_a_statistic_without_an_audit_would_be_noticed(monkeypatch):
 
 
 def test_a_new_search_of_a_method_would_be_audited_without_new_code():
-    assert {recipe.search for recipe in variants(Marginals())} == set(get_args(SearchName))
+    assert {recipe.search for recipe in variants(Marginals())} == set(SEARCHES)
     assert {recipe.max_order for recipe in variants(Marginals())} == {0, 1, 2}
 
 

@@ -16,8 +16,8 @@ from discreet.audit.blackbox import LEVELS, STAKES, Bet, Line, audit, black_box,
 from discreet.audit.claims import Claim
 from discreet.audit.events import Among, Cut, Equals, Outputs, candidates, flat
 from discreet.errors import SettingError
-from discreet.graph import Graph
 from discreet.privacy.accounting import Currency
+from discreet.search.graph import Graph
 
 PURE = Claim(Currency.PURE, 1.0)
 GDP = Claim(Currency.GDP, 1.0)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.discovery import Confidence
+from discreet.release.discovery import Confidence
 from discreet.report.html import report_html
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra `browser`")
@@ -111,7 +111,7 @@ def test_a_slider_hides_edges(opened, alarm):
     page = opened(report_html(alarm))
     everything = list(range(46))
     assert shown(page) == (everything, everything)
-    sure = [alarm.confidence[frozenset((a, b))].edge for a, b, _ in alarm.graph.edges()]
+    sure = [alarm.confidence[frozenset((a, b))].edge for a, b in ((e.a, e.b) for e in alarm.graph.edges())]
     for cut in (60, 99, 0, 75):
         page.locator("#cut").fill(str(cut))
         kept = [i for i in everything if round(sure[i], 3) >= cut / 100]
@@ -156,7 +156,8 @@ def test_an_edge_tells_its_number(opened, alarm):
     assert number.evaluate("e => getComputedStyle(e).visibility") == "hidden"
     page.locator(".dc-edge").nth(9).focus()
     assert number.evaluate("e => getComputedStyle(e).visibility") == "visible"
-    a, b, _ = list(alarm.graph.edges())[9]
+    edge = list(alarm.graph.edges())[9]
+    a, b = edge.a, edge.b
     assert number.inner_html() == f"{alarm.confidence[frozenset((a, b))].edge:.0%}"
 
 

@@ -56,7 +56,7 @@ def test_a_release_is_searched_again_without_data(files):
     folder, _ = files
     run("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, "--out", folder / "o")
     again = run("discover", folder / "o" / "release.json", "--json", "--max-order", 0)
-    assert json.loads(again.stdout)["schema"] == 1
+    assert json.loads(again.stdout)["schema"] == 2
     clash = run("discover", folder / "o" / "release.json", "--epsilon", 1)
     assert clash.exit_code == 2
     assert "epsilon" in clash.stderr
@@ -225,7 +225,7 @@ def test_an_unexpected_failure_shows_no_traceback(files, monkeypatch):
     def broken(*args, **kwargs):
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("discreet.discovering.load", broken)
+    monkeypatch.setattr("discreet.methods.session.load", broken)
     result = run("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 1)
     assert result.exit_code == 1
     assert SECRET not in result.output
@@ -270,7 +270,7 @@ def test_a_closed_stderr(files):
     command = f"{sys.executable} -m discreet discover data.csv --domain domain.yaml --epsilon 1 --out o --json 2>&-"
     done = subprocess.run(["/bin/sh", "-c", command], stdout=subprocess.PIPE, check=False, cwd=folder)  # noqa: S603
     assert done.returncode == 0
-    assert json.loads(done.stdout)["schema"] == 1
+    assert json.loads(done.stdout)["schema"] == 2
     assert (folder / "o" / "report.html").is_file()
 
 

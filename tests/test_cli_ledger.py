@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.cli_recording import source_name
+from discreet.cli.recording import source_name
 from discreet.errors import DoubtWarning
 from discreet.ledger.words import check_name
 
@@ -318,19 +318,19 @@ def test_a_release_is_written_once_more(folder):
 
 
 def test_what_is_broken_off_says_what_is_spent(folder, monkeypatch):
-    import discreet.discovering
-    import discreet.report.text
+    import discreet.methods.discover
+    import discreet.report.terminal
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(discreet.discovering, "search", interrupted)
+    monkeypatch.setattr(discreet.methods.discover, "search", interrupted)
     told = discover("--request", "q", code=1)
     assert "Broken off: epsilon 0.5 of 'visits.csv' stays spent (request q)." in told.stderr
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("DISCREET_LEDGER", "ledger.db")
-    monkeypatch.setattr(discreet.report.text, "summary_text", interrupted)
+    monkeypatch.setattr(discreet.report.terminal, "summary_text", interrupted)
     told = discover("--request", "r", code=1)
     assert "The release is kept: `discreet ledger release --request r`" in told.stderr
 

@@ -14,10 +14,10 @@ import pytest
 from discreet.audit import table_of
 from discreet.domain import Categorical, Domain
 from discreet.errors import BudgetError, DiscreetError, RoomError
-from discreet.mechanisms.additive import DiscreteLaplace
-from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget, Cost
+from discreet.privacy.mechanisms.additive import DiscreteLaplace
+from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise
 from discreet.room import Room, _Ahead
 from discreet.statistics import Sensitivity

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.directing import SCORES, bins_for, check_pairs, direction_in
-from discreet.directions import NOT_TRUTH, Direction
+from discreet.data.memory import MemoryTable
 from discreet.errors import DoubtWarning, InputError, SettingError
-from discreet.tables.memory import MemoryTable
+from discreet.methods.direction import SCORES, check_pairs, curve_bins, direction_in
+from discreet.release.direction import NOT_TRUTH, Direction
 
 
 def coded(values):
@@ -190,9 +190,9 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_read():
 def test_little_data_is_said_before_anything_is_spent():
     with pytest.warns(DoubtWarning, match="mostly noise"):
         judged(np.linspace(-1, 1, 50), np.linspace(-1, 1, 50))
-    assert bins_for(2_000, 1.0) == 6
-    assert bins_for(10, 0.1) == 4
-    assert bins_for(10**7, 1.0) == 16
+    assert curve_bins(2_000, 1.0) == 6
+    assert curve_bins(10, 0.1) == 4
+    assert curve_bins(10**7, 1.0) == 16
 
 
 def test_infinities_are_clipped_and_missing_numbers_are_refused():

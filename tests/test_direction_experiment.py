@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from discreet.baselines.published import direction as scores
+from discreet.baselines.published.direction import Settings, half_direction, judged
 from discreet.cli import main
 from discreet.errors import SettingError, TableError
 from discreet.experiments.direction import HOWS, chance, encoded, perform, right, unflipped
@@ -28,9 +30,7 @@ from discreet.experiments.direction_plan import (
     simulated,
 )
 from discreet.experiments.direction_results import IDS, PUBLISHED, published, table2
-from discreet.experiments.kept import KeptRuns
-from discreet.published import scores
-from discreet.published.halves import Settings, half_direction, judged
+from discreet.experiments.harness import KeptRuns
 from discreet.statistics.curves import UNIT, Scaled
 
 

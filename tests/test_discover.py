@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 import discreet as dc
-from discreet.discovery import Discovery
 from discreet.errors import BudgetError, DoubtWarning, InputError, KnowledgeError, ReleaseError, SettingError
-from discreet.planning import components
 from discreet.privacy.accounting import Currency, gdp_delta
-from discreet.recipes import search_again
+from discreet.release.discovery import Discovery
+from discreet.release.search import search_again
+from discreet.release.selection import components
 from discreet.statistics.interactions import Interactions
 from discreet.testing import SeededNoise
 

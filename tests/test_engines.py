@@ -17,23 +17,22 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.cli_recording import source_name
-from discreet.discovering import discover_in
+from discreet.cli.recording import source_name
+from discreet.data import counting as sizing
+from discreet.data.counting import block_cells, blocks, margin
+from discreet.data.engines.postgres import split_url
+from discreet.data.engines.registry import in_engine, open_engine
+from discreet.data.engines.table import EngineTable
+from discreet.data.load import Reading, load, open_source
+from discreet.data.memory import JointTable, MemoryTable
+from discreet.data.stream import StreamTable
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import EngineError, MisfitError, RoomError, SettingError, TableError
-from discreet.methods import PrivPC
+from discreet.methods.discover import discover_in
+from discreet.methods.priv_pc import PrivPC
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals
+from discreet.release.settings import Marginals
 from discreet.room import Room
-from discreet.tables import blocks as sizing
-from discreet.tables.blocks import block_cells, blocks, margin
-from discreet.tables.engines.opening import in_engine, open_engine
-from discreet.tables.engines.postgres import split_url
-from discreet.tables.engines.table import EngineTable
-from discreet.tables.joint import JointTable
-from discreet.tables.load import Reading, load, open_source
-from discreet.tables.memory import MemoryTable
-from discreet.tables.stream import StreamTable
 from discreet.testing import SeededNoise
 from engine_data import HOSTILE, nasty, to_postgres
 
@@ -146,7 +145,7 @@ def engines(people, url, tmp_path, monkeypatch):
     pq.write_table(table, path)
     yield "file", load(path, domain)
     with monkeypatch.context() as patch:
-        patch.setattr("discreet.tables.load.MEMORY_BYTES", 1)
+        patch.setattr("discreet.data.load.MEMORY_BYTES", 1)
         yield "stream", load(path, domain)
     yield "ibis", load(ibis.duckdb.connect().read_parquet(path), domain)
     yield "postgresql", load(url, domain)

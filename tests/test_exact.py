@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from discreet.audit.claims import renyi, smallest_epsilon, smallest_epsilons, smallest_mu, smallest_rho
 from discreet.audit.exact import (
     Definition,
     all_definitions,
@@ -17,7 +18,6 @@ from discreet.audit.exact import (
     correlated,
     geometric_count,
 )
-from discreet.audit.losses import renyi, smallest_epsilon, smallest_epsilons, smallest_mu, smallest_rho
 from discreet.errors import SettingError
 from discreet.privacy.accounting import gdp_delta
 

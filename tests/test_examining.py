@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.answers import Inquiry
 from discreet.audit import table_of
 from discreet.cli import main
 from discreet.errors import BudgetError, DoubtWarning, InputError, SettingError
-from discreet.examining import NAMES, TESTS, chosen, examine, examine_in
-from discreet.statistics.permuted import Compared
-from discreet.statistics.products import FINE, FitSums, ResidualProduct, polynomials, powers_of
+from discreet.methods.independence.examine import NAMES, TESTS, chosen, examine, examine_in
+from discreet.release.answer import Inquiry
+from discreet.statistics.permutation import Compared
+from discreet.statistics.residual_products import FINE, FitSums, ResidualProduct, polynomials, powers_of
 
 NUMBER = dc.Numeric(bounds=(-1.0, 1.0))
 BINNED = dc.Numeric(bounds=(-1.0, 1.0), bins=4)

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from discreet.audit.claims import smallest_epsilon, smallest_mu
 from discreet.audit.exact import audit_definition, correlated, geometric_count
-from discreet.audit.losses import smallest_epsilon, smallest_mu
 from discreet.cli import main
-from discreet.cli_explain import WIDTH, explain
+from discreet.cli.explain import WIDTH, explain
 from discreet.errors import SettingError
-from discreet.explaining import Promise, alike, numbers
 from discreet.privacy.accounting import gdp_delta
+from discreet.privacy.explain import Promise, alike, numbers
 
 NORMAL = NormalDist()
 

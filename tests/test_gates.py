@@ -19,10 +19,10 @@ from discreet.audit.finite import exact_finite
 from discreet.audit.replay import audit_method
 from discreet.domain import Categorical, Domain
 from discreet.errors import BudgetError, RoomError, SettingError
-from discreet.mechanisms.additive import DiscreteLaplace
-from discreet.mechanisms.sparse import AboveThreshold, above_threshold_for
 from discreet.privacy.accounting import Currency, amplified, sample_epsilon
 from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms.additive import DiscreteLaplace
+from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
 from discreet.privacy.noise import ExactNoise, smallest_keys
 from discreet.room import Room
 from discreet.statistics import Sensitivity

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import SettingError
-from discreet.graph import Graph, colliders, cpdag_f1, shd, skeleton_f1
-from discreet.interop import (
+from discreet.search.graph import Graph, colliders, cpdag_f1, shd, skeleton_f1
+from discreet.search.interop import (
     extensions,
     from_networkx,
     to_causal_learn,
@@ -24,7 +24,7 @@ from discreet.interop import (
     to_networkx,
     to_pgmpy,
 )
-from discreet.search.orient import cpdag
+from discreet.search.orientation import cpdag
 
 TRUE = Graph(("a", "b", "c", "d"), frozenset({("a", "c"), ("b", "c")}), frozenset({frozenset("cd")}))
 

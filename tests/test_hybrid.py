@@ -8,26 +8,26 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.confidence import _curve
-from discreet.doubts import doubts, weakest_seen
+from discreet.data.memory import MemoryTable
+from discreet.domain.knowledge import Knowledge
 from discreet.errors import DoubtWarning, SettingError
 from discreet.experiments.calibration import fit_curve
-from discreet.graph import Graph, colliders, from_parents
-from discreet.knowledge import Knowledge
-from discreet.oracles.components import Components, contrasts, pool, taken_apart
-from discreet.oracles.dsep import DSeparation
-from discreet.oracles.released import Released
-from discreet.planning import plan, plan_next, single_weight
+from discreet.methods.power import doubts, weakest_seen
 from discreet.privacy.accounting import Currency, limit_of
-from discreet.recipes import Marginals, look, search_again
-from discreet.search.arrange import arrange
-from discreet.search.fitting import direct
-from discreet.search.orient import cpdag, extension
-from discreet.search.scored import evidence_score
-from discreet.search.sieve import Bar, sieve, triples
+from discreet.release.confidence import _curve
+from discreet.release.oracles.components import Components, contrasts, pool, taken_apart
+from discreet.release.oracles.released import Released
+from discreet.release.search import look, search_again
+from discreet.release.selection import select_first, select_next, single_weight
+from discreet.release.settings import Marginals
+from discreet.search.colliders import arrange
+from discreet.search.dseparation import DSeparation
+from discreet.search.graph import Graph, colliders, from_parents
+from discreet.search.greedy import evidence_score
+from discreet.search.hybrid import Bar, direct, sieve, triples
+from discreet.search.orientation import cpdag, extension
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
-from discreet.tables.memory import MemoryTable
 from discreet.testing import SeededNoise
 
 BAR = Bar(keep=0.0, drop=0.0, bridge=0.0)
@@ -266,7 +266,7 @@ def test_the_first_release_asks_for_all_pairs_and_the_second_for_what_is_left():
     assert {s for s in second.sets if len(s) == 2} < {s for s in first.sets if len(s) == 2}
     earlier = look(found.measurements[:1], found.domain, Marginals(), Knowledge())
     left = limit_of(Currency.GDP, 1.0, 1e-6) / 2
-    assert plan_next(earlier, found.domain, Currency.GDP, left) == second  # a function of the first release alone
+    assert select_next(earlier, found.domain, Currency.GDP, left) == second  # a function of the first release alone
     assert net.nodes.keys() == found.domain.columns.keys()
 
 
@@ -276,7 +276,7 @@ def test_a_pure_promise_asks_for_whole_tables():
     big = dc.Categorical(categories=tuple(map(str, range(30))))
     domain = dc.Domain({"a": big, "b": big}, rows=100)
     with pytest.raises(SettingError, match="too many"):
-        plan(domain, Knowledge(), Currency.PURE)
+        select_first(domain, Knowledge(), Currency.PURE)
 
 
 def test_single_columns_weigh_more_among_many():
@@ -301,18 +301,18 @@ def test_doubts_are_said_before_anything_is_spent():
     with pytest.warns(DoubtWarning, match="rows, or an epsilon of about"):
         dc.discover(small, domain=net.domain(5_000), epsilon=0.05)
     wide = dc.Domain({c: dc.Categorical(categories=tuple(map(str, range(20)))) for c in "ab"}, rows=1_000)
-    statistic = plan(wide, Knowledge(), Currency.GDP)
+    statistic = select_first(wide, Knowledge(), Currency.GDP)
     (words,) = doubts(wide, statistic, 10.0, 1e-6, Currency.GDP, rounds=2)
     assert "'a' and 'b'" in words
     assert "2,000 rows" in words
     enough = net.domain(100_000)
-    assert doubts(enough, plan(enough, Knowledge(), Currency.GDP), 1.0, 1e-6, Currency.GDP, rounds=2) == []
+    assert doubts(enough, select_first(enough, Knowledge(), Currency.GDP), 1.0, 1e-6, Currency.GDP, rounds=2) == []
 
 
 def test_the_rows_that_are_said_to_be_needed_are_enough():
     net = dc.network("asia")
     domain = net.domain(1_000)
-    statistic = plan(domain, Knowledge(), Currency.GDP)
+    statistic = select_first(domain, Knowledge(), Currency.GDP)
     (words,) = doubts(domain, statistic, 0.05, 1e-6, Currency.GDP, rounds=2)
     rows = int(words.split("it takes ")[1].split(" rows")[0].replace(",", ""))
     variance = float(statistic.sensitivity(domain).l2_squared / (limit_of(Currency.GDP, 0.05, 1e-6) / 2))
@@ -342,7 +342,7 @@ def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
     def drowned(*_):
         raise SettingError("sigma: the noise would drown everything")
 
-    monkeypatch.setattr("discreet.recipes.plan_next", drowned)
+    monkeypatch.setattr("discreet.release.search.plan_next", drowned)
     words = []
     _, found = seeded("cancer", progress=words.append)
     assert "drown in noise" in words[-1]

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.data.memory import MemoryTable
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
-from discreet.mechanisms.additive import DiscreteLaplace, RoundedGaussian, ShapedGaussian, additive_for
 from discreet.privacy.accounting import Currency
+from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussian, ShapedGaussian, additive_for
 from discreet.statistics import Sensitivity
 from discreet.statistics import interactions as module
 from discreet.statistics.counts import Counts, all_pairs
 from discreet.statistics.interactions import Interactions, largest_change, whole_contrasts
-from discreet.tables.memory import MemoryTable
 from discreet.testing import SeededNoise
 
 

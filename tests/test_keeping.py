@@ -12,13 +12,14 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
+from discreet.data.memory import MemoryTable
 from discreet.errors import BudgetError, DoubtWarning, SettingError, TableError
-from discreet.keeping import MAX_TABLES, _tables
-from discreet.methods import RECIPES, EmPC, FlippedSvt, FlippedTopK, budget_for, changed
+from discreet.methods.em_pc import EmPC
+from discreet.methods.flipped import MAX_TABLES, FlippedSvt, FlippedTopK, _tables
+from discreet.methods.registry import METHODS, budget_for
 from discreet.privacy.accounting import Currency
-from discreet.report.text import statement_text
+from discreet.report.terminal import statement_text
 from discreet.search.pc import find_skeleton
-from discreet.tables.memory import MemoryTable
 from discreet.testing import SeededNoise
 from test_asking import WithoutNoise, drawn, room_of
 
@@ -148,9 +149,9 @@ def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(SettingError, match="edges"):
         FlippedTopK(edges=0)
     with pytest.raises(SettingError, match="has no such setting"):
-        changed(EmPC(), edges=3)
+        EmPC().changed(edges=3)
     with pytest.raises(SettingError, match="has no such setting"):
-        changed(FlippedSvt(), round_epsilon=1.0)
+        FlippedSvt().changed(round_epsilon=1.0)
     wide = dc.Domain({c: dc.Categorical(categories=tuple(map(str, range(1_100)))) for c in "ab"}, rows=10_000)
     codes = {c: np.zeros(10_000, dtype=np.uint16) for c in "ab"}
     room = dc.Room(MemoryTable(codes, dict.fromkeys("ab", 1100)), wide, budget_for(EmPC(), 1.0, 1e-6))
@@ -177,7 +178,7 @@ def test_from_the_command_line(method, tmp_path):
 
 
 def test_every_method_has_a_name_of_its_own():
-    assert all(recipe().name == name for name, recipe in RECIPES.items())
+    assert all(recipe().name == name for name, recipe in METHODS.items())
 
 
 @pytest.mark.parametrize("recipe", [FlippedSvt(edges=3), FlippedTopK(edges=3), FlippedTopK(edges=20)])
@@ -189,7 +190,7 @@ def test_no_more_edges_stay_than_were_asked_for(recipe):
 
 
 def test_em_pc_says_how_often_it_passed_over_a_column(monkeypatch):
-    monkeypatch.setattr("discreet.dropping.MAX_TABLES", 3)
+    monkeypatch.setattr("discreet.methods.em_pc.MAX_TABLES", 3)
     _, room = room_of("asia", EmPC(), 1.0)
     found = dc.discover_in(room, EmPC())
     assert found.settings["skipped"] > 0
@@ -206,7 +207,7 @@ def test_a_column_that_cannot_be_counted_is_refused_before_anything_is_spent(nam
     domain = dc.Domain(columns, rows=100)
     table = MemoryTable({c: np.zeros(100, dtype=np.uint16) for c in domain}, {c: domain.size(c) for c in domain})
     for test in ("total-variation", "information"):
-        recipe = changed(RECIPES[name](), test=test)
+        recipe = METHODS[name].settings().changed(test=test)
         room = dc.Room(table, domain, budget_for(recipe, 1.0, 1e-6))
         with pytest.raises(SettingError, match="bins"):
             dc.discover_in(room, recipe)
@@ -214,12 +215,12 @@ def test_a_column_that_cannot_be_counted_is_refused_before_anything_is_spent(nam
 
 
 def test_a_sample_of_rows_that_are_streamed_is_refused_before_anything_is_spent(monkeypatch, tmp_path):
-    monkeypatch.setattr("discreet.tables.load.MEMORY_BYTES", 0)
+    monkeypatch.setattr("discreet.data.load.MEMORY_BYTES", 0)
     net, domain, _ = drawn("cancer", 500)
     import pandas as pd
 
     pd.DataFrame(net.sample(500, np.random.default_rng(0))).to_csv(tmp_path / "rows.csv", index=False)
-    recipe = changed(RECIPES["priv-pc"](), sample=0.5)
+    recipe = METHODS["priv-pc"].settings().changed(sample=0.5)
     room = dc.Room(dc.load(str(tmp_path / "rows.csv"), domain), domain, budget_for(recipe, 1.0, 1e-6))
     with pytest.raises(TableError, match="sample"):
         dc.discover_in(room, recipe)

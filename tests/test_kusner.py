@@ -10,20 +10,24 @@ import pandas as pd
 import pytest
 
 import discreet as dc
-from discreet.errors import SettingError
-from discreet.published.halves import HALVES, LEAST_ROWS, Settings, half_direction, judged
-from discreet.published.iqr import spread, steps_from_zero, steps_out, threshold
-from discreet.published.scores import (
+from discreet.baselines.published.direction import (
+    HALVES,
+    LEAST_ROWS,
     PRINTED,
     SCORES,
     Residuals,
+    Settings,
     change_by_test_row,
     change_by_training_row,
     fitted,
+    half_direction,
+    judged,
     moved,
     score,
     steps_to_instability,
 )
+from discreet.baselines.published.iqr import spread, steps_from_zero, steps_out, threshold
+from discreet.errors import SettingError
 from discreet.statistics.hsic import hsic_v
 from discreet.statistics.ridge import stability
 

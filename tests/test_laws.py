@@ -10,22 +10,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.audit.claims import Claim
+from discreet.audit.claims import Claim, smallest_epsilon
 from discreet.audit.finite import all_neighbours, exact_finding, exact_finite
 from discreet.audit.laws import Draw, law_of, log_law
-from discreet.audit.losses import smallest_epsilon
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
-from discreet.mechanisms.additive import (
+from discreet.privacy.accounting import Currency, mu_of
+from discreet.privacy.budget import Cost
+from discreet.privacy.mechanisms.additive import (
     DiscreteGaussian,
     DiscreteLaplace,
     RoundedGaussian,
     ShapedGaussian,
     additive_for,
 )
-from discreet.mechanisms.selection import Selection, TopK, selection_for
-from discreet.privacy.accounting import Currency, mu_of
-from discreet.privacy.budget import Cost
+from discreet.privacy.mechanisms.exponential import Selection, TopK, selection_for
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions

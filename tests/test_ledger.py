@@ -9,16 +9,16 @@ import pytest
 
 import discreet as dc
 from discreet.errors import BudgetError, LedgerError, RequestError, RoomError, SettingError
-from discreet.ledger.accounts import Account
+from discreet.ledger.account import Account
 from discreet.ledger.changes import holding
 from discreet.ledger.entries import BEFORE_ALL, Entry
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import NOTHING, Limit, Price
 from discreet.ledger.records import Asked
-from discreet.ledger.stores import store_for
+from discreet.ledger.sqlite import store_for
 from discreet.ledger.sums import entries_among, plain_sum, shown
-from discreet.ledger.verifying import Anchor, verified
-from discreet.methods import SvtPC
+from discreet.ledger.verify import Anchor, verified
+from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import Currency, epsilon_of_mu, epsilon_of_rho, gdp_delta, mu_of, rho_of, zcdp_delta
 from discreet.privacy.budget import GRAINS, Budget, Cost
 from discreet.report.ledger import so_far
@@ -259,11 +259,11 @@ def test_a_request_that_is_answered_meanwhile_gets_that_release(tmp_path, net, r
         ledger.declare("visits", limit)
 
     def meanwhile(*arguments, **named):
-        monkeypatch.setattr("discreet.discovering.load", load)
+        monkeypatch.setattr("discreet.methods.session.load", load)
         found.append(dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger, request="q")))
         return load(*arguments, **named)
 
-    monkeypatch.setattr("discreet.discovering.load", meanwhile)
+    monkeypatch.setattr("discreet.methods.session.load", meanwhile)
     again = dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger, request="q"))
     assert again.to_json() == found[0].to_json()
     assert ledger.standing("visits").runs == 1
@@ -329,7 +329,7 @@ def test_a_limit_that_fills_up_meanwhile_stops_the_run(net, rows, tmp_path, monk
         ledger.reserve("visits", "another", ASKED, Price(Limit(1.0, 1e-6).amount, None, None))
         return load(*arguments, **named)
 
-    monkeypatch.setattr("discreet.discovering.load", meanwhile)
+    monkeypatch.setattr("discreet.methods.session.load", meanwhile)
     with pytest.raises(BudgetError, match="no further run is possible"):
         dc.discover(rows, domain=net.domain(ROWS), epsilon=0.9, method=method, account=Account("visits", ledger))
     assert ledger.book().entries[-1].kind == "refused"

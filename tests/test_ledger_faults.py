@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import LedgerError
-from discreet.ledger import turns
+from discreet.ledger import sqlite as turns
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Asked
-from discreet.ledger.turns import Turn, line_at
-from discreet.ledger.verifying import verified
+from discreet.ledger.sqlite import Turn, line_at
+from discreet.ledger.verify import verified
 
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "ledger.py"
 ASKED = Asked("discover", "marginals", 1.0, 1e-6, "0" * 64)

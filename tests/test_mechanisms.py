@@ -12,13 +12,13 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.data.memory import MemoryTable
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
-from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, additive_for
 from discreet.privacy.accounting import Currency, gdp_delta
+from discreet.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, additive_for
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts, all_pairs
-from discreet.tables.memory import MemoryTable
 
 
 def domain_of(sizes, rows):

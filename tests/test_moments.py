@@ -8,16 +8,17 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.binning import FEWEST, NOISE_AT, bins_for, in_bins
+from discreet.domain.knowledge import Knowledge
 from discreet.errors import DoubtWarning, SettingError
-from discreet.knowledge import Knowledge
-from discreet.networks.nonlinear import nonlinear
-from discreet.oracles.components import Component, Components, contrasts
-from discreet.oracles.curved import INNER, Curved, slopes, waves
-from discreet.oracles.released import Released
-from discreet.planning import SETTLING, noise_of
+from discreet.methods.moments import FEWEST, NOISE_AT, bins_for
 from discreet.privacy.accounting import Currency, limit_of
-from discreet.recipes import Marginals, Moments, search_again
+from discreet.release.oracles.components import Component, Components, contrasts
+from discreet.release.oracles.released import Released
+from discreet.release.oracles.smooth import INNER, Curved, slopes, waves
+from discreet.release.search import search_again
+from discreet.release.selection import SETTLING, noise_of
+from discreet.release.settings import Marginals, Moments
+from discreet.simulation.nonlinear import nonlinear
 from discreet.statistics.interactions import Interactions
 
 
@@ -149,7 +150,7 @@ def test_the_noise_that_bins_are_chosen_by_is_that_of_the_release(currency):
     limit = limit_of(currency, 2.0, delta)
     bins = bins_for(numbers(rows, 6), currency, limit, Moments.rounds)
     first = limit * (1 - SETTLING) / Moments.rounds
-    said = noise_of(in_bins(numbers(rows, 6), bins).widest(), Knowledge(), currency, first)
+    said = noise_of(numbers(rows, 6).with_bins(bins).widest(), Knowledge(), currency, first)
     found = discovered(data, numbers(rows, 6), epsilon=2.0, delta=delta)
     measured = found.measurements[0]
     variance = measured.mechanism.variance * bins**2 / rows**2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import NetworkError
-from discreet.networks import names, network, read_bif
+from discreet.simulation.networks import names, network, read_bif
 
 SIZES = {
     "alarm": (37, 46),

@@ -14,14 +14,14 @@ from click.testing import CliRunner
 from scipy.stats import chi2, chi2_contingency
 
 import discreet as dc
-from discreet import not_private
+from discreet.baselines import exact
+from discreet.baselines import exact as not_private
+from discreet.baselines.exact import ExactCounts, GTest, g_statistic
 from discreet.cli import main
+from discreet.data.memory import MemoryTable
 from discreet.errors import KnowledgeError, RoomError, SettingError, UnansweredError
-from discreet.oracles import exact
-from discreet.oracles.exact import ExactCounts, GTest, g_statistic
 from discreet.search.greedy import greedy
-from discreet.search.orient import equivalents
-from discreet.tables.memory import MemoryTable
+from discreet.search.orientation import equivalents
 
 ROWS = 5_000
 

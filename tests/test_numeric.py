@@ -11,18 +11,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import SettingError
-from discreet.statistics.fourier import KERNEL_ERROR, REACH, Waves, waves_needed
 from discreet.statistics.hsic import (
+    KERNEL_ERROR,
+    REACH,
     ROOT_ERROR,
     VALUE_ERROR,
+    Waves,
     _by_tiles,
     frequencies,
     gaussian,
     hsic_rff,
     hsic_v,
     root_error,
+    waves_needed,
 )
-from discreet.statistics.numeric import concordance_sum, rank_product_sum
+from discreet.statistics.ranks import concordance_sum, rank_product_sum
 from discreet.statistics.ridge import MIN_RIDGE, ridge_fit, stability
 
 RNG = np.random.default_rng

@@ -8,21 +8,20 @@ import numpy as np
 import pytest
 from scipy.stats import chi2 as chi2_law
 
+from discreet.data.memory import MemoryTable
 from discreet.domain import Categorical, Domain
+from discreet.domain.knowledge import NOTHING_KNOWN
 from discreet.errors import SettingError, UnansweredError
-from discreet.knowledge import NOTHING_KNOWN
-from discreet.measurement import Measurement
-from discreet.mechanisms.additive import ShapedGaussian, additive_for
-from discreet.oracles.chi2mix import tail
-from discreet.oracles.components import Components, contrasts, pool, taken_apart, to_simplex
-from discreet.oracles.released import Released
-from discreet.planning import components, plan
 from discreet.privacy.accounting import mu_of
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals
+from discreet.privacy.mechanisms.additive import ShapedGaussian, additive_for
+from discreet.release.oracles.components import Components, contrasts, pool, taken_apart, to_simplex
+from discreet.release.oracles.released import Released, tail
+from discreet.release.release import Measurement
+from discreet.release.selection import components, select_first
+from discreet.release.settings import Marginals
 from discreet.room import Room
 from discreet.statistics.interactions import Interactions
-from discreet.tables.memory import MemoryTable
 from discreet.testing import SeededNoise
 
 
@@ -118,7 +117,7 @@ def domain_of(sizes, rows):
 
 def first_mechanism(domain, budget):
     """What the first release asks for, and its noise."""
-    statistic = plan(domain, NOTHING_KNOWN, budget.currency)
+    statistic = select_first(domain, NOTHING_KNOWN, budget.currency)
     return statistic, additive_for(budget.currency, budget.left / Marginals.rounds, statistic.sensitivity(domain))
 
 

@@ -6,10 +6,9 @@ import pytest
 import discreet as dc
 from discreet.audit.subjects import STATISTICS
 from discreet.audit.tape import exact_value
+from discreet.data.load import load
 from discreet.privacy.noise import ExactNoise, sorted_keys
-from discreet.statistics.permuted import Compared, PermutedHSIC
-from discreet.statistics.shifts import Shifts
-from discreet.tables.load import load
+from discreet.statistics.permutation import Compared, PermutedHSIC, Shifts
 
 
 def test_every_order_is_equally_likely():

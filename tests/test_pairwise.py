@@ -11,13 +11,13 @@ from scipy.stats import norm
 
 from discreet.audit import table_of
 from discreet.audit.tape import exact_value
-from discreet.columns import Categorical, Numeric
 from discreet.domain import Domain
+from discreet.domain.columns import Categorical, Numeric
 from discreet.errors import SettingError
-from discreet.oracles.pairwise import NoiseLaw, PairwiseReleased, thresholds
+from discreet.release.oracles.pairwise import NoiseLaw, PairwiseReleased, thresholds
 from discreet.statistics.dependence import MOVED
 from discreet.statistics.hsic import hsic_v
-from discreet.statistics.pairwise import LEVELS, MeanLengths, PairwiseHSIC
+from discreet.statistics.pairwise_hsic import LEVELS, MeanLengths, PairwiseHSIC
 
 NAMES = ("a", "b", "c")
 

@@ -12,17 +12,18 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.columns import Categorical, Numeric
-from discreet.discovering import discover_in
-from discreet.discovery import Discovery
+from discreet.data.load import load
 from discreet.domain import Domain
+from discreet.domain.columns import Categorical, Numeric
 from discreet.errors import BudgetError, DoubtWarning, RoomError, SettingError
-from discreet.methods import Pcd, budget_for, changed, recipe_for
-from discreet.networks.nonlinear import nonlinear
+from discreet.methods.discover import discover_in
+from discreet.methods.pcd import Pcd
+from discreet.methods.registry import budget_for, settings_for
 from discreet.privacy.accounting import Currency
+from discreet.release.discovery import Discovery
 from discreet.room import Room
-from discreet.statistics.pairwise import LEAST_ROWS
-from discreet.tables.load import load
+from discreet.simulation.nonlinear import nonlinear
+from discreet.statistics.pairwise_hsic import LEAST_ROWS
 from discreet.testing import SeededNoise
 
 
@@ -111,7 +112,7 @@ def test_only_numbers_are_taken(column):
     with pytest.raises(SettingError, match="'b': this method takes numbers"):
         dc.discover({"a": [0.5] * 100, "b": ["a"] * 100}, domain=domain, epsilon=1.0, method="pcd")
     with pytest.raises(SettingError, match="takes numbers"):
-        recipe_for("pcd", domain)
+        settings_for("pcd", domain)
 
 
 def test_rows_and_settings_are_checked():
@@ -122,7 +123,7 @@ def test_rows_and_settings_are_checked():
         with pytest.raises(SettingError):
             Pcd(**wrong)
     with pytest.raises(SettingError, match="no such setting"):
-        changed(Pcd(), edges=3)
+        Pcd().changed(edges=3)
 
 
 def test_noise_that_can_be_predicted_is_stamped():

@@ -13,14 +13,14 @@ import pyarrow
 import pytest
 
 import discreet as dc
+from discreet.data import load as loading
+from discreet.data import padding as made_up
+from discreet.data import people as choosing
+from discreet.data.files import open_source
+from discreet.data.load import Reading, load
+from discreet.data.stream import StreamTable
 from discreet.domain import People
 from discreet.errors import DomainError, DoubtWarning, MisfitError
-from discreet.tables import load as loading
-from discreet.tables import made_up
-from discreet.tables import people as choosing
-from discreet.tables.load import Reading, load
-from discreet.tables.source import open_source
-from discreet.tables.stream import StreamTable
 
 KEYS = ("0" * 64, "f" * 64, sha256(b"third").hexdigest())
 
@@ -210,7 +210,7 @@ def test_files_and_frames_give_the_same_choice(tmp_path, monkeypatch):
         counted.append(table.counts([("x0", "x1")])[0].tolist())
     assert counted == [counted[0]] * 8
     monkeypatch.setattr(loading, "MEMORY_BYTES", 0)
-    monkeypatch.setattr("discreet.tables.stream.BATCH", 500)
+    monkeypatch.setattr("discreet.data.stream.BATCH", 500)
     streamed = load(frame, domain, reading=Reading(key=KEYS[2]))
     assert isinstance(streamed, StreamTable)
     assert streamed.counts([("x0", "x1")])[0].tolist() == counted[0]

@@ -16,19 +16,21 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.audit import table_of
 from discreet.cli import main
-from discreet.discovery import Privacy
 from discreet.domain import People
 from discreet.errors import DoubtWarning, ReleaseError, RoomError, SettingError
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.prices import Price
 from discreet.ledger.records import Standing
-from discreet.ledger.verifying import verified
-from discreet.mechanisms.additive import DiscreteLaplace, RoundedGaussian, additive_for
-from discreet.methods import EmPC, PrivPC, SvtPC
+from discreet.ledger.verify import verified
+from discreet.methods.em_pc import EmPC
+from discreet.methods.priv_pc import PrivPC
+from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import Currency, as_written, limit_of, mu_of, rho_of
 from discreet.privacy.budget import GRAINS, Budget, Cost
+from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussian, additive_for
+from discreet.privacy.statement import Privacy
 from discreet.report.html import report_html
-from discreet.report.text import statement_text
+from discreet.report.terminal import statement_text
 from discreet.report.words import not_promised
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions

@@ -13,17 +13,25 @@ from discreet.audit import Neighbours, table_of
 from discreet.audit.neighbours import climb, random_pairs
 from discreet.audit.subjects import objective
 from discreet.errors import RoomError, SettingError
-from discreet.mechanisms.rank import NoisyRank, noisy_rank_for
-from discreet.mechanisms.sparse import AboveThreshold, above_threshold_for
 from discreet.privacy.accounting import Currency
+from discreet.privacy.mechanisms.noisy_rank import NoisyRank, noisy_rank_for
+from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
 from discreet.statistics import Sensitivity
 from discreet.statistics.curves import UNIT, on_scale
 from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.hsic import hsic_v
-from discreet.statistics.permuted import LEVELS, Compared, PermutedHSIC, SeparationHSIC
-from discreet.statistics.residuals import residuals
-from discreet.statistics.ridge import stability
-from discreet.statistics.shifts import SIZES, Shifts, beyond, exactly, size_for
+from discreet.statistics.permutation import (
+    LEVELS,
+    SIZES,
+    Compared,
+    PermutedHSIC,
+    SeparationHSIC,
+    Shifts,
+    beyond,
+    exactly,
+    size_for,
+)
+from discreet.statistics.ridge import residuals, stability
 
 GRID = dc.Numeric(bounds=(-1.0, 1.0)).size
 

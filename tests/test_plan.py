@@ -14,16 +14,16 @@ from click.testing import CliRunner
 from scipy.stats.contingency import association
 
 import discreet as dc
-from discreet import expectations, forecasting
 from discreet.cli import main
+from discreet.domain.knowledge import Knowledge
 from discreet.errors import SettingError
-from discreet.expectations import Spread, ranged, weakest_seen
-from discreet.forecasting import forecast, strength
-from discreet.knowledge import Knowledge
-from discreet.methods import SvtPC
-from discreet.networks.declared import KINDS, draw_over
-from discreet.report.plan import plan_text, plan_words
-from discreet.report.plan_chart import plan_svg
+from discreet.methods.svt_pc import SvtPC
+from discreet.release import expectation as expectations
+from discreet.release.expectation import Spread, ranged, weakest_seen
+from discreet.report.plan import plan_svg, plan_text, plan_words
+from discreet.simulation import forecast as forecasting
+from discreet.simulation.declared import KINDS, draw_over
+from discreet.simulation.forecast import forecast, strength
 
 MIXED = dc.Domain(
     {

@@ -13,19 +13,27 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from discreet import not_private
+from discreet.baselines import exact as not_private
 from discreet.cli import main
 from discreet.errors import BudgetError, SettingError
-from discreet.experiments import TimeLimitError, priv_pc, time_limit
-from discreet.experiments.kept import KeptRuns
+from discreet.experiments import priv_pc
+from discreet.experiments.harness import KeptRuns, TimeLimitError, time_limit
 from discreet.experiments.priv_pc import budget_at, perform, repaired, strict_delta
 from discreet.experiments.priv_pc_plan import DELTA, SAMPLE, Task, finished, packed, plan, unpacked
-from discreet.experiments.priv_pc_results import as_text, figure, published_seconds, published_tests, results_in, table
-from discreet.methods import PrivPC, SvtPC
-from discreet.networks import network
+from discreet.experiments.priv_pc_results import (
+    as_text,
+    figure,
+    published_seconds,
+    published_tests,
+    results_in,
+    table,
+)
+from discreet.methods.priv_pc import PrivPC
+from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import limit_of
-from discreet.recipes import Marginals
-from discreet.search.orient import cpdag
+from discreet.release.settings import Marginals
+from discreet.search.orientation import cpdag
+from discreet.simulation.networks import network
 
 METHODS = "priv-pc-published,marginals,svt-pc,priv-pc"
 TINY = ["--networks", "cancer", "--rows", "500", "--runs", "2", "--budgets", "2"]
@@ -41,9 +49,9 @@ def as_published(monkeypatch):
         graph = not_private.pc(table, domain)
         return SimpleNamespace(graph=graph, tests=30, rounds=10, reported=10 * round_epsilon)
 
-    stub = ModuleType("discreet.published")
+    stub = ModuleType("discreet.baselines.published")
     stub.discover_published = discover_published
-    monkeypatch.setitem(sys.modules, "discreet.published", stub)
+    monkeypatch.setitem(sys.modules, "discreet.baselines.published", stub)
     return calls
 
 
@@ -154,6 +162,7 @@ def test_a_method_that_used_up_its_total_gets_more(monkeypatch):
         asked.append(budget.limit)
         return {"graph": cpdag(network("cancer").dag), "seconds": 1.0, "stopped": len(asked) < 3}
 
+    monkeypatch.setattr(priv_pc, "_warmed", lambda _: None)
     monkeypatch.setattr(priv_pc, "_privately", privately)
     assert perform(Task("table", "cancer", "svt-pc", 1.0, 300, 1))["stopped"] is False
     assert asked == sorted(set(asked))

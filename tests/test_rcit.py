@@ -13,15 +13,15 @@ from click.testing import CliRunner
 from scipy.stats import hypergeom
 
 import discreet as dc
+from discreet.baselines.published import PCD, REASONS
+from discreet.baselines.published.pcd import Settings, deleted, discover_pcd, equation_3, plain_sensitivity, run_pcd
+from discreet.baselines.published.rcit import Rcit, low_rank, median_width, rcit, ridge_residuals
 from discreet.cli import main
-from discreet.columns import Categorical, Numeric
 from discreet.domain import Domain
+from discreet.domain.columns import Categorical, Numeric
 from discreet.errors import RoomError, SettingError
-from discreet.networks.nonlinear import nonlinear
-from discreet.published import PCD, REASONS
-from discreet.published.pcd import Settings, deleted, discover_pcd, equation_3, plain_sensitivity, run_pcd
-from discreet.published.rcit import Rcit, low_rank, median_width, rcit, ridge_residuals
 from discreet.search.pc import pc
+from discreet.simulation.nonlinear import nonlinear
 
 
 def by_the_book(x, y, z, lam, permutations, widths=None):

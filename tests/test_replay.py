@@ -20,9 +20,9 @@ from discreet.audit.settings import settings
 from discreet.audit.subjects import FEW, TWO
 from discreet.audit.tape import exact_value, record
 from discreet.errors import SettingError
-from discreet.mechanisms.additive import DiscreteLaplace, RoundedGaussian
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussian
 from discreet.room import Room
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts

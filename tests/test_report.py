@@ -16,18 +16,17 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.discovery import Confidence, Discovery, Privacy, Spending
 from discreet.errors import DoubtWarning, OutputError, SettingError
+from discreet.privacy.statement import Privacy, Spending
+from discreet.release.discovery import Confidence, Discovery
 from discreet.report import check_folder
 from discreet.report.budget import balance, few, steps, unspent
-from discreet.report.html import report_html
+from discreet.report.html import AUTHORS, LICENCE, TITLE, YEAR, report_html
 from discreet.report.layout import lay_out, shortened, text_width, visible
-from discreet.report.sections import AUTHORS, LICENCE, TITLE, YEAR
 from discreet.report.svg import graph_svg
-from discreet.report.terminal import ASCII, layers
-from discreet.report.text import graph_text, statement_text, summary_text
+from discreet.report.terminal import ASCII, graph_text, layers, statement_text, summary_text
 from discreet.report.words import promised
-from discreet.search.orient import cpdag
+from discreet.search.orientation import cpdag
 from discreet.testing import SeededNoise
 
 HOSTILE = ('<script>alert("x")</script>', "a & b", "back\\N slash", "ünï 😀 &#1; &amp; ]]>", "plain")
@@ -349,10 +348,10 @@ def test_a_machine_without_the_libraries_of_graphviz_gets_a_plainer_picture(name
     for box in layout.boxes:
         assert box.width / 2 < box.x < layout.width - box.width / 2
         assert box.height / 2 < box.y < layout.height - box.height / 2
-    for curve, (_, _, directed) in zip(layout.curves, graph.edges(), strict=True):
+    for curve, edge in zip(layout.curves, graph.edges(), strict=True):
         tail, head = layout.boxes[curve.tail], layout.boxes[curve.head]
-        assert (curve.tip is not None) == directed
-        if directed:
+        assert (curve.tip is not None) == edge.directed
+        if edge.directed:
             assert tail.y < head.y
             assert curve.tip == pytest.approx((head.x, head.y - head.height / 2))
         assert {curve.points[0][0], curve.points[-1][0]} == {tail.x, head.x}

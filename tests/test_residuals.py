@@ -12,11 +12,11 @@ import discreet as dc
 from discreet.audit import table_of
 from discreet.audit.neighbours import climb, every, hand_made, random_pairs
 from discreet.audit.subjects import objective
-from discreet.directing import SCORES
+from discreet.data.memory import MemoryTable
+from discreet.methods.direction import SCORES
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, on_scale
 from discreet.statistics.direction import RootHSIC, SquaredErrors
-from discreet.statistics.spreads import PLACES, Quartiles
-from discreet.tables.memory import MemoryTable
+from discreet.statistics.quantiles import PLACES, Quartiles
 from test_direction import coded
 
 FITTED = [kind for kind in SCORES.values() if kind is not None]

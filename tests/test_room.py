@@ -10,14 +10,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.data.load import load
 from discreet.domain import Categorical, Domain
 from discreet.errors import BudgetError, DomainError, RoomError, SettingError
-from discreet.mechanisms.additive import RoundedGaussian
 from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms.additive import RoundedGaussian
 from discreet.room import Room
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts
-from discreet.tables.load import load
 from discreet.testing import SeededNoise
 
 DOMAIN = Domain({c: Categorical(categories=("no", "yes")) for c in ("a", "b", "c")}, rows=4)

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.data.files import open_source
+from discreet.data.load import load
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import DiscreetError, MisfitError, TableError
-from discreet.tables.load import load
-from discreet.tables.source import open_source
 
 ROWS = 50
 SECRET = "SECRET-4711"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.domain.knowledge import Knowledge
 from discreet.errors import KnowledgeError, SettingError
-from discreet.graph import Graph, colliders, from_parents
-from discreet.interop import to_networkx
-from discreet.knowledge import Knowledge
-from discreet.oracles import Verdict
-from discreet.oracles.dsep import DSeparation
-from discreet.search.orient import Claim, cpdag, orient
-from discreet.search.pattern import Pattern, extend
+from discreet.search.dseparation import DSeparation
+from discreet.search.graph import Graph, colliders, from_parents
+from discreet.search.interop import to_networkx
+from discreet.search.meek import Pattern, extend
+from discreet.search.oracle import Verdict
+from discreet.search.orientation import Claim, cpdag, orient
 from discreet.search.pc import find_skeleton, pc
 
 NAMES = "abcdefgh"

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, norm
 
 from discreet.errors import SettingError
-from discreet.mechanisms.selection import Selection, selection_for
 from discreet.privacy.accounting import Currency, gdp_delta, mu_of_range, range_of_mu
-from discreet.privacy.choosing import MORE, START, _weight, invert_choice
-from discreet.privacy.noise import ExactNoise
+from discreet.privacy.mechanisms.exponential import Selection, selection_for
+from discreet.privacy.noise import MORE, START, ExactNoise, _weight, invert_choice
 from discreet.statistics import Sensitivity
 from discreet.testing import SeededNoise
 

@@ -15,15 +15,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
-from discreet.discovering import discover_in
+from discreet.data.engines.registry import open_engine
+from discreet.data.engines.spark import split_url
+from discreet.data.load import Reading, load
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import EngineError, MisfitError, RoomError, SettingError, TableError
+from discreet.methods.discover import discover_in
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals
+from discreet.release.settings import Marginals
 from discreet.room import Room
-from discreet.tables.engines.opening import open_engine
-from discreet.tables.engines.spark import split_url
-from discreet.tables.load import Reading, load
 from discreet.testing import SeededNoise
 from engine_data import HOSTILE, nasty
 
@@ -111,7 +111,7 @@ class TestCluster:
         forget()
 
     def test_the_custodian_is_told_the_same(self, people):
-        from discreet.tables.load import open_source
+        from discreet.data.load import open_source
 
         table, domain, url = people
         there, plain = open_engine(url), open_source(table, domain)
@@ -198,7 +198,7 @@ class TestCluster:
     def test_workers_that_go_away_in_the_middle(self, spark, monkeypatch, tmp_path):
         """Last: there are none afterwards."""
         url, folder = spark
-        monkeypatch.setattr("discreet.tables.engines.spark.ALONE", 5)
+        monkeypatch.setattr("discreet.data.engines.spark.ALONE", 5)
         account = dc.Account("asia", f"sqlite:///{tmp_path}/ledger.db")
 
         def kill(words):

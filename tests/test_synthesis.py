@@ -14,8 +14,8 @@ from discreet.cli import main
 from discreet.errors import NetworkError, ReleaseError, SettingError
 from discreet.experiments.accuracy import Run, charts, measure, named, plan, summary
 from discreet.experiments.calibration import claims, reliability, reliability_svg
-from discreet.networks.drawn import draw_network
-from discreet.synthesis import csv_blocks, model_of
+from discreet.release.synthesis import csv_blocks, model_of
+from discreet.simulation.drawn import draw_network
 from discreet.testing import SeededNoise
 
 

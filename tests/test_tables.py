@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.data import load as loading
+from discreet.data.counting import count
+from discreet.data.files import open_source
+from discreet.data.load import load
+from discreet.data.memory import MemoryTable
+from discreet.data.stream import StreamTable
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import MisfitError, RoomError, TableError
-from discreet.tables import load as loading
-from discreet.tables.counting import count
-from discreet.tables.load import load
-from discreet.tables.memory import MemoryTable
-from discreet.tables.source import open_source
-from discreet.tables.stream import StreamTable
 
 HOSTILE = 'sel"ect; DROP TABLE x; --'
 DOMAIN = Domain(
@@ -94,7 +94,7 @@ def test_every_source_gives_the_same_counts(tmp_path):
 
 def test_a_streamed_table_counts_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(loading, "MEMORY_BYTES", 1)
-    monkeypatch.setattr("discreet.tables.stream.BATCH", 2)
+    monkeypatch.setattr("discreet.data.stream.BATCH", 2)
     pd.DataFrame(RAW).to_parquet(tmp_path / "t.parquet")
     table = load(tmp_path / "t.parquet", DOMAIN)
     assert isinstance(table, StreamTable)

@@ -16,15 +16,15 @@ import psycopg
 from click.testing import CliRunner
 
 from discreet.cli import main
-from discreet.discovering import discover
-from discreet.discovery import Discovery
 from discreet.errors import DiscreetError, LedgerError
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.postgres import SCHEMA
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Kept
-from discreet.networks import network
-from discreet.recording import stamped
+from discreet.methods.discover import discover
+from discreet.methods.session import stamped
+from discreet.release.discovery import Discovery
+from discreet.simulation.networks import network
 from ledgers.places import ASKED
 
 PRICE = Price(10**30, 10**30, 10**30)

@@ -13,7 +13,7 @@ from typing import Any
 from discreet.errors import BudgetError, DiscreetError, LedgerError, RequestError
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.records import Standing, Stored
-from discreet.ledger.verifying import Verdict, verified
+from discreet.ledger.verify import Verdict, verified
 from ledgers.cases import LIMITS, PRICE, Case, ViolationError, plain, release, sure
 from ledgers.places import ASKED
 

@@ -15,11 +15,12 @@ import psycopg
 
 from discreet.errors import DoubtWarning
 from discreet.ledger import ledger as ledger_module
-from discreet.ledger import postgres, stores
-from discreet.ledger.accounts import Account
+from discreet.ledger import postgres
+from discreet.ledger import sqlite as stores
+from discreet.ledger.account import Account
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.stores import SCHEMA, TABLES
-from discreet.ledger.verifying import verified
+from discreet.ledger.sqlite import SCHEMA, TABLES
+from discreet.ledger.verify import verified
 from ledgers.cases import PRICE, Case, ViolationError, case, refused, release, sure, whole
 from ledgers.damage import DAMAGES, flipped
 from ledgers.disks import disk_full, read_only, read_only_folder, unreadable

@@ -21,12 +21,12 @@ from unittest.mock import patch
 import numpy as np
 import psycopg
 
-from discreet.discovering import discover
 from discreet.errors import BudgetError
-from discreet.ledger.accounts import Account
+from discreet.ledger.account import Account
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.networks import network
+from discreet.methods.discover import discover
 from discreet.room import Room
+from discreet.simulation.networks import network
 from ledgers.outcomes import EITHER, LIMIT, POINTS, RAN, REFUSED, SHOWN, Outcome, checked, table
 from ledgers.places import DATASET, PLACES, folder
 

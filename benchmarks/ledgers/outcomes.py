@@ -10,11 +10,12 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-from discreet.ledger.entries import Stamp, digest
+from discreet.ledger.entries import digest
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.prices import NOTHING, Limit, Price
 from discreet.ledger.records import Book
-from discreet.ledger.verifying import anchor_of, verified
+from discreet.ledger.verify import anchor_of, verified
+from discreet.privacy.statement import Stamp
 from ledgers.places import DATASET
 
 LIMIT = Limit(100.0, 1e-6)

@@ -183,7 +183,7 @@ def _write_last(its: Case, text: str) -> None:
 
 
 def _hand_out(its: Case, request: str) -> Path:
-    from discreet.recording import stamped
+    from discreet.methods.session import stamped
 
     its.ledger.reserve("people", request, ASKED, PRICE)
     stamp = its.ledger.commit("people", request, release().to_json(), [])

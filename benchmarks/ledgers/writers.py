@@ -12,11 +12,11 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from discreet.errors import BudgetError
-from discreet.ledger import turns
+from discreet.ledger import sqlite as turns
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import Limit, Price
-from discreet.ledger.stores import SQLite
-from discreet.ledger.verifying import verified
+from discreet.ledger.sqlite import SQLite
+from discreet.ledger.verify import verified
 from ledgers.places import ASKED, DATASET, PLACES, Fresh, folder
 from ledgers.places import sqlite as sqlite_place
 

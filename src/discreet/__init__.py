@@ -8,55 +8,57 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from discreet._moved import MOVED, install
 from discreet._version import __version__
 
 if TYPE_CHECKING:
-    from discreet.directing import direction
-    from discreet.discovering import discover, discover_in
-    from discreet.discovery import Discovery
+    from discreet.data.load import load
     from discreet.domain import Categorical, Domain, Numeric, People
+    from discreet.domain.knowledge import Knowledge
     from discreet.errors import BudgetError, DiscreetError, InputError
-    from discreet.examining import test_independence
-    from discreet.graph import Graph, cpdag_f1, skeleton_f1
-    from discreet.knowledge import Knowledge
-    from discreet.ledger.accounts import Account
-    from discreet.networks import Network, network
+    from discreet.ledger.account import Account
+    from discreet.methods.direction import direction
+    from discreet.methods.discover import discover, discover_in
+    from discreet.methods.independence.examine import test_independence
     from discreet.privacy.budget import Budget
-    from discreet.recipes import Marginals, search_again
+    from discreet.release.discovery import Discovery
+    from discreet.release.search import search_again
+    from discreet.release.settings import Marginals
+    from discreet.release.synthesis import synthesize
     from discreet.room import Room
-    from discreet.search.orient import cpdag
+    from discreet.search.graph import Graph, cpdag_f1, skeleton_f1
+    from discreet.search.orientation import cpdag
     from discreet.search.pc import pc
-    from discreet.synthesis import synthesize
-    from discreet.tables.load import load
+    from discreet.simulation.networks import Network, network
 
 _HOMES = {
-    "Account": "ledger.accounts",
+    "Account": "ledger.account",
     "Budget": "privacy.budget",
     "BudgetError": "errors",
     "Categorical": "domain",
     "DiscreetError": "errors",
-    "Discovery": "discovery",
+    "Discovery": "release.discovery",
     "Domain": "domain",
-    "Graph": "graph",
+    "Graph": "search.graph",
     "InputError": "errors",
-    "Knowledge": "knowledge",
-    "Marginals": "recipes",
-    "Network": "networks",
+    "Knowledge": "domain.knowledge",
+    "Marginals": "release.settings",
+    "Network": "simulation.networks",
     "Numeric": "domain",
     "People": "domain",
     "Room": "room",
-    "cpdag": "search.orient",
-    "cpdag_f1": "graph",
-    "direction": "directing",
-    "discover": "discovering",
-    "discover_in": "discovering",
-    "load": "tables.load",
-    "network": "networks",
+    "cpdag": "search.orientation",
+    "cpdag_f1": "search.graph",
+    "direction": "methods.direction",
+    "discover": "methods.discover",
+    "discover_in": "methods.discover",
+    "load": "data.load",
+    "network": "simulation.networks",
     "pc": "search.pc",
-    "search_again": "recipes",
-    "skeleton_f1": "graph",
-    "synthesize": "synthesis",
-    "test_independence": "examining",
+    "search_again": "release.search",
+    "skeleton_f1": "search.graph",
+    "synthesize": "release.synthesis",
+    "test_independence": "methods.independence.examine",
 }
 
 __all__ = [
@@ -91,8 +93,13 @@ __all__ = [
 ]
 
 
+install()
+
+
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: the command line starts fast."""
+    if name in MOVED:
+        return import_module(f"discreet.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     value = getattr(import_module(f"discreet.{_HOMES[name]}"), name)

@@ -9,18 +9,18 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.arrays import IntArray
+from discreet.data import Recodable
+from discreet.data.memory import coarsened
 from discreet.domain import Domain
 from discreet.errors import RoomError
-from discreet.mechanisms import Mechanism
-from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.budget import Budget, Entry
+from discreet.privacy.mechanisms import Mechanism
+from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise, Noise
-from discreet.release import Release
+from discreet.release.release import Release
 from discreet.sealed import Sealed
-from discreet.statistics import Sensitivity, Statistic
-from discreet.tables import Recodable, Table
-from discreet.tables.coarse import coarsened
+from discreet.statistics import Sensitivity, Statistic, Table
 
 S = TypeVar("S", bound=Statistic)
 

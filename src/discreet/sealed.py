@@ -36,7 +36,7 @@ class Sealed:
     def __new__(cls, *_args: object, **_settings: object) -> Self:
         """Remember which process makes it."""
         made = super().__new__(cls)
-        made._process = this_process()
+        object.__setattr__(made, "_process", this_process())  # some are frozen
         return made
 
     def refuse_copies(self) -> None:

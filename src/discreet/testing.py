@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import IntArray
-from discreet.privacy.choosing import invert_choice
-from discreet.privacy.noise import invert_rounded_gaussian, smallest_keys, sorted_keys
+from discreet.privacy.noise import invert_choice, invert_rounded_gaussian, smallest_keys, sorted_keys
 
 
 class SeededNoise:

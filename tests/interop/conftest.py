@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from discreet import Discovery
-from discreet.networks import Network, read_bif
+from discreet.simulation.networks import Network, read_bif
 
 ROWS = 200_000
 SYNTHETIC = 200_000

@@ -8,8 +8,8 @@ import pytest
 from dowhy import CausalModel
 
 import discreet as dc
-from discreet.interop import extensions, to_dowhy
-from discreet.synthesis import synthesize
+from discreet.release.synthesis import synthesize
+from discreet.search.interop import extensions, to_dowhy
 from truth import difference, effect
 
 TOLERANCE = 0.02

@@ -6,12 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from discreet.graph import Graph
-from discreet.interop import extensions, from_networkx, to_causal_learn, to_general_graph, to_networkx, to_pgmpy
-from discreet.networks import network
-from discreet.oracles.exact import ExactCounts, GTest
-from discreet.search.orient import cpdag
-from discreet.tables.memory import MemoryTable
+from discreet.baselines.exact import ExactCounts, GTest
+from discreet.data.memory import MemoryTable
+from discreet.search.graph import Graph
+from discreet.search.interop import extensions, from_networkx, to_causal_learn, to_general_graph, to_networkx, to_pgmpy
+from discreet.search.orientation import cpdag
+from discreet.simulation.networks import network
 from truth import share
 
 

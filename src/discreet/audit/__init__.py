@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 
 from discreet.arrays import IntArray
+from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.tables.memory import MemoryTable
 
 MOST_KINDS = 150
 """Kinds of rows that are shown as evidence."""

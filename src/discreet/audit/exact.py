@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.arrays import FloatArray
-from discreet.audit.losses import smallest_epsilon, smallest_epsilons
+from discreet.audit.claims import smallest_epsilon, smallest_epsilons
 from discreet.errors import SettingError
 
 __all__ = [

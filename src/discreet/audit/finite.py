@@ -12,13 +12,12 @@ import numpy as np
 
 from discreet.arrays import BoolArray, FloatArray, IntArray
 from discreet.audit import Finding, Neighbours
-from discreet.audit.claims import Claim, claims_of
+from discreet.audit.claims import ORDERS, Claim, claims_of, renyi, smallest_epsilon, smallest_mu, smallest_rho
 from discreet.audit.laws import Draw, law_on, log_law
-from discreet.audit.losses import ORDERS, renyi, smallest_epsilon, smallest_mu, smallest_rho
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.mechanisms import Mechanism
 from discreet.privacy.accounting import Currency
+from discreet.privacy.mechanisms import Mechanism
 from discreet.statistics import Statistic
 
 MAX_TABLES = 20_000

@@ -19,8 +19,8 @@ from scipy.special import logsumexp
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit import table_of
 from discreet.domain import Domain
-from discreet.mechanisms import Mechanism
 from discreet.privacy.accounting import PRECISION
+from discreet.privacy.mechanisms import Mechanism
 from discreet.statistics import Statistic
 
 _FAR = 7_000_003

@@ -1,107 +1,104 @@
-"""The plan of the house: who holds rows, who comes after a release, and who may import whom."""
+"""The plan of the house: who may import whom, by folder. What stands nowhere on it is refused.
+
+Only the folders of ``ROWS`` have a path to rows, and only those of ``EXACT_DOORS`` to what is not private. A file that
+is new or forgotten stands in some folder, and the folder decides; a folder that is not on the plan imports nothing.
+"""
 
 from __future__ import annotations
 
 DOOR = "discreet"
 """The library's front door, which imports by constant names when one is first used."""
 
-_PUBLISHED: tuple[str, ...] = ("kendall", "threshold", "sieve", "distance", "em", "running", "iqr", "scores", "halves")
-_PUBLISHED += ("rcit", "pcd")
-PUBLISHED = frozenset({"discreet.published"} | {f"discreet.published.{name}" for name in _PUBLISHED})
-"""Methods as published, which are not private."""
+DYNAMIC = (DOOR, "discreet._moved")
+"""Who may import by such names."""
 
-EXACT = frozenset({"discreet.oracles.exact", "discreet.not_private", "discreet.cli_not_private"}) | PUBLISHED
+GROUND: tuple[str, ...] = ("_moved", "_version", "arrays", "bisection", "errors", "progress", "sealed")
+"""What everybody stands on: types, errors and arithmetic."""
+
+_PUBLIC = (*GROUND, "domain")
+_ASKED = (*_PUBLIC, "statistics")
+_AFTER = (*_ASKED, "privacy", "search", "release")
+_HELD = (*_AFTER, "data", "ledger", "room")
+_RUN = (*_HELD, "methods", "simulation")
+
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(GROUND, GROUND),
+    "domain": _PUBLIC,
+    "statistics": _ASKED,
+    "privacy": (*_ASKED, "privacy"),
+    "search": (*_PUBLIC, "search"),
+    "release": _AFTER,
+    "report": (*_AFTER, "ledger", "report"),
+    "ledger": (*_PUBLIC, "statistics", "privacy", "ledger"),
+    "data": (*_ASKED, "data"),
+    "room": (*_AFTER, "data"),
+    "testing": (*GROUND, "privacy"),
+    "methods": (*_HELD, "methods"),
+    "simulation": _RUN,
+    "baselines": (*_HELD, "baselines"),
+    "experiments": (*_RUN, "baselines", "experiments", "report"),
+    "audit": (*_RUN, "audit"),
+    "cli": (*_RUN, "audit", "baselines", "cli", "experiments", "report"),
+    "__main__": ("cli",),
+    "": (
+        "_version",
+        "errors",
+        "domain",
+        "ledger",
+        "methods",
+        "privacy",
+        "release",
+        "room",
+        "search",
+        "simulation",
+        "data",
+    ),
+}
+"""What each folder may import: packages and modules that stand in the hall, the door itself as the empty name."""
+
+EXCEPTIONS = frozenset(
+    {
+        ("discreet.release.discovery", "discreet.report"),
+        ("discreet.release.discovery", "discreet.report.picture"),
+        ("discreet.audit.broken.reproduced", "discreet.baselines.published"),
+        ("discreet.audit.broken.reproduced", "discreet.baselines.published.pcd"),
+        ("discreet.audit.broken.reproduced", "discreet.baselines.published.running"),
+    }
+)
+"""Imports beyond that: a discovery draws itself, and published methods are broken as a whole."""
+
+ROWS = frozenset({"data", "room", "methods", "simulation", "baselines", "experiments", "audit", "cli", "__main__", ""})
+"""Folders on the side of the rows: they hold rows, or a room that does, or start what does. No other gets there."""
+
+STORES = ("discreet.ledger.sqlite", "discreet.ledger.postgres")
+"""Where a ledger's entries are kept: nothing that follows a release opens them."""
+
+EXACT = "discreet.baselines"
 """Answers without privacy."""
 
-ENGINES = frozenset(
-    {"discreet.tables.engines"}
-    | {f"discreet.tables.engines.{name}" for name in ("codes", "engine", "opening", "source", "table")}
-    | {f"discreet.tables.engines.{name}" for name in ("people", "postgres", "spark")}
-)
-"""Modules that ask an engine that holds rows."""
+EXACT_DOORS = ("discreet.cli", "discreet.__main__", "discreet.experiments", "discreet.audit", EXACT)
+"""Who may ask for answers without privacy: nobody else has a path to them."""
 
-ROWS = frozenset(
-    {"discreet.room", "discreet.discovering", "discreet.drafting", "discreet.settling", "discreet.asking"}
-    | {"discreet.opening", "discreet.keeping", "discreet.dropping", "discreet.directing"}
-    | {"discreet.pcd", "discreet.forecasting"}
-    | {f"discreet.examining{name}" for name in ("", "_numbers", "_tables")}
-    | {f"discreet.tables.{name}" for name in ("memory", "source", "load", "counting", "encode", "frames", "header")}
-    | {f"discreet.tables.{name}" for name in ("coarse", "joint", "blocks", "misfits", "people", "stream", "made_up")}
-    | ENGINES
-    | EXACT
-)
-"""Modules that hold rows, or hold a room that does."""
-
-_READING = ("source", "load", "encode", "frames", "header", "misfits", "people", "stream", "made_up", "engines")
-CUSTODIAN = tuple(f"discreet.tables.{name}" for name in _READING)
-"""Modules that read what a custodian hands in."""
-
-_AFTER = ("oracles", "search", "graph", "discovery", "report", "interop", "release", "recipes", "planning")
-_AFTER_TOO = ("methods", "directions", "knowledge", "confidence", "synthesis", "doubts", "measurement", "answers")
-AFTER = tuple(f"discreet.{name}" for name in (*_AFTER, *_AFTER_TOO, "expectations"))
-"""What follows a release: these modules, and all whose names begin like theirs."""
-
-EXACT_DOORS = frozenset(
-    {"discreet.cli", "discreet.cli_direction", "discreet.audit.broken.reproduced"}
-    | {f"discreet.experiments.{name}" for name in ("accuracy", "priv_pc", "direction", "pcd")}
-)
-"""Who may ask for answers without privacy."""
+MADE_UP = ("discreet.data.memory", "discreet.data.counting")
+"""Tables of made-up rows, which auditors may build. Everything else in that folder reads what a custodian hands in."""
 
 BROKEN = "discreet.audit.broken"
 AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "settings", "broken"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
-_SEEDED: tuple[str, ...] = ("cli", "cli_audit", "cli_plan", "cli_synthesize", "recipes", "testing", "not_private")
-_SEEDED += ("audit", "published", "statistics.shifts", "examining_numbers", "examining_tables", "experiments")
-_SEEDED += ("synthesis", "forecasting")
-SEEDED = tuple(f"discreet.{name}" for name in _SEEDED)
+SEEDED = (
+    *(f"discreet.{name}" for name in ("audit", "baselines", "cli", "experiments", "simulation", "testing")),
+    *(f"discreet.release.{name}" for name in ("search", "synthesis")),
+    *(f"discreet.methods.independence.{name}" for name in ("gcm", "tables")),
+    "discreet.statistics.permutation",
+)
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
-ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.tables.made_up")
+ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.data.padding")
 """Who draws from the system's entropy: noise, the secret key of a ledger, and which rows of a person are kept."""
 
-HOLDERS = frozenset({"statistics", "mechanisms", "room", "tables", "privacy"})
+HOLDERS = frozenset({"statistics", "privacy", "room", "data"})
 """Layers in which rows, exact values or noise pass by."""
 
-NOISY = frozenset({"mechanisms", "privacy", "room"})
+NOISY = frozenset({"privacy", "room"})
 """Layers in which noise is made or handed on."""
-
-_LIBRARY: tuple[str, ...] = (
-    "columns",
-    "declaration",
-    "discovering",
-    "discovery",
-    "domain",
-    "graph",
-    "knowledge",
-    "measurement",
-)
-_LIBRARY += ("mechanisms", "networks", "oracles", "planning", "privacy", "recipes", "release", "room", "search")
-_LIBRARY += ("methods", "settling", "statistics", "synthesis", "tables", "experiments", "published")
-_LIBRARY += ("directing", "directions", "examining", "answers")
-
-_BELOW = ("arrays", "domain", "errors", "graph", "knowledge", "sealed", "tables")
-_BESIDE = ("not_private", "oracles", "published", "search", "statistics")
-
-MAY_IMPORT: dict[str, tuple[str, ...]] = {
-    "discreet.errors": (),
-    "discreet.sealed": ("errors",),
-    "discreet.arrays": (),
-    "discreet.declaration": ("errors",),
-    "discreet.columns": ("errors", "declaration"),
-    "discreet.domain": ("errors", "declaration", "columns"),
-    "discreet.knowledge": ("errors", "declaration"),
-    "discreet.graph": ("errors",),
-    "discreet.tables": ("arrays", "errors", "declaration", "domain", "sealed", "tables"),
-    "discreet.privacy": ("arrays", "errors", "privacy", "sealed"),
-    "discreet.statistics": ("arrays", "errors", "domain", "tables", "statistics"),
-    "discreet.mechanisms": ("arrays", "errors", "privacy", "statistics", "mechanisms"),
-    "discreet.ledger": ("errors", "ledger", "privacy", "sealed"),  # what was spent, and no rows
-    "discreet.oracles": ("arrays", "errors", "graph", "oracles"),
-    "discreet.oracles.exact": ("arrays", "errors", "oracles", "sealed", "tables"),  # not private: asks rows directly
-    "discreet.published": (*_BELOW, *_BESIDE),
-    "discreet.search": ("arrays", "errors", "graph", "knowledge", "oracles", "search"),
-    "discreet.networks": ("columns", "declaration", "domain", "errors", "graph", "networks"),
-    "discreet.audit": (*_LIBRARY, "arrays", "audit", "errors"),
-}
-"""What each layer may import. The longest name that fits a module counts."""

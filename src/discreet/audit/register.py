@@ -14,8 +14,7 @@ from discreet.arrays import IntArray
 from discreet.audit import Auditor, Finding, Neighbours, blackbox
 from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
 from discreet.audit.broken.code import CODE
-from discreet.audit.broken.hard import HARD
-from discreet.audit.broken.methods import METHODS
+from discreet.audit.broken.methods import HARD, METHODS
 from discreet.audit.broken.noise import NOISE
 from discreet.audit.broken.published import PUBLISHED
 from discreet.audit.broken.sound import SOUND
@@ -29,9 +28,9 @@ from discreet.audit.source import check_code, source_finding
 from discreet.audit.subjects import GATES, MECHANISMS, STATISTICS, TWO, Number, blurring, objective, streaming
 from discreet.audit.tape import record
 from discreet.domain import Domain
-from discreet.mechanisms import Mechanism
-from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import Currency
+from discreet.privacy.mechanisms import Mechanism
+from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.statistics import Statistic
 
 ALPHA = 0.001

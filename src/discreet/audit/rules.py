@@ -14,7 +14,7 @@ from discreet.audit.house import House, Module, last
 Rule = Callable[[House, Module], Iterator[str]]
 
 INSIDE = {"_table", "_blurred", "_noise", "_codes", "_connection", "_spent", "_entries"}
-OWNERS = ("discreet.room", "discreet.tables", "discreet.privacy.budget", "discreet.oracles.exact")
+OWNERS = ("discreet.room", "discreet.data", "discreet.privacy.budget", "discreet.baselines.exact")
 LEAVING = ("os", "subprocess", "socket", "http", "urllib", "requests", "smtplib", "tempfile", "sqlite3", "mmap")
 DRAWS = {"rounded_gaussian", "discrete_gaussian", "discrete_laplace", "exponential_choices", "one_sided"}
 DYNAMIC = {"import_module", "__import__", "exec", "eval", "modules", "run_module", "run_path"}
@@ -66,7 +66,7 @@ def choices_are_drawn_with_the_bits_of_noise(_house: House, module: Module) -> I
 
 def only_mechanisms_ask_for_noise(_house: House, module: Module) -> Iterator[str]:
     """Noise without a stated cost is no mechanism."""
-    if not module.within("discreet.mechanisms", plan.BROKEN):
+    if not module.within("discreet.privacy.mechanisms", plan.BROKEN):
         yield from sorted(module.attributes & DRAWS)
 
 
@@ -115,14 +115,14 @@ def _drawn(module: Module, variates: set[str]) -> Iterator[str]:
 
 def no_noise_from_hashes_or_clocks(_house: House, module: Module) -> Iterator[str]:
     """Noise that is a function of data or of the time is predictable."""
-    if module.within("discreet.mechanisms", "discreet.room", "discreet.privacy.noise", "discreet.privacy.choosing"):
+    if module.within("discreet.privacy.mechanisms", "discreet.room", "discreet.privacy.noise"):
         yield from module.imported("hashlib", "hmac", "zlib", "binascii", "time", "datetime", "uuid")
         yield from (c for c in module.calls if c == "hash")
 
 
 def nothing_is_printed_or_logged_where_rows_are(_house: House, module: Module) -> Iterator[str]:
     """What is said along the way is not covered by the charge."""
-    if module.layer in plan.HOLDERS | {"release"}:
+    if module.layer in plan.HOLDERS or module.within("discreet.release.release"):
         yield from module.imported("logging", "warnings", "traceback", "syslog", "click")
         yield from (c for c in module.calls if c.startswith(("print", "click.", "pprint.")))
         yield from (n for n in module.names if n.startswith(("sys.std", "sys.__std")))
@@ -133,14 +133,14 @@ def rows_are_not_copied_or_kept(_house: House, module: Module) -> Iterator[str]:
     if module.layer in plan.HOLDERS:
         yield from module.imported(*COPIERS)
         yield from (c for c in module.calls if last(c) in KEEPERS)
-    if module.layer in plan.HOLDERS and not module.within(*plan.CUSTODIAN):
+    if module.layer in plan.HOLDERS and not (module.layer == "data" and not module.within(*plan.MADE_UP)):
         yield from module.imported(*LEAVING)
         yield from (c for c in module.calls if c == "open" or last(c).startswith(("to_csv", "to_parquet", "to_sql")))
 
 
 def no_cache_holds_data(_house: House, module: Module) -> Iterator[str]:
     """What a cache keeps outlives the room, and is handed out without a charge."""
-    if module.layer in ("room", "tables"):
+    if module.layer in ("room", "data"):
         yield from module.imported(*CACHES)
         yield from (n for n in module.names if n in CACHES)
     if module.layer in plan.HOLDERS:
@@ -190,7 +190,7 @@ def _from_none(node: ast.Raise) -> bool:
 
 def nothing_is_imported_by_a_name_made_up_at_run_time(_house: House, module: Module) -> Iterator[str]:
     """What is imported that way is on no map."""
-    if module.name != plan.DOOR:
+    if module.name not in plan.DYNAMIC:
         yield from module.imported("importlib.import_module", "importlib.util", "runpy", "builtins")
         yield from (c for c in module.calls if last(c) in DYNAMIC)
         yield from (n for n in module.names if n in ("__import__", "exec", "eval", "sys.modules"))
@@ -213,37 +213,56 @@ def imports_say_where_they_lead(house: House, module: Module) -> Iterator[str]:
             yield ast.unparse(node)
 
 
-def what_follows_a_release_has_no_path_back_to_the_rows(house: House, module: Module) -> Iterator[str]:
-    """Post-processing costs nothing because it cannot look again."""
-    if module.name.startswith(plan.AFTER) and module.name not in plan.ROWS:
-        yield from sorted(house.reachable(module.name) & plan.ROWS)
+def what_is_not_on_the_side_of_the_rows_has_no_path_to_them(house: House, module: Module) -> Iterator[str]:
+    """Post-processing costs nothing because it cannot look again; who is on neither side is refused."""
+    if module.layer not in plan.ROWS:
+        reached = house.reachable(module.name) - {plan.DOOR}
+        yield from sorted(name for name in reached if house.modules[name].layer in plan.ROWS)
+
+
+def what_follows_a_release_opens_no_ledger(house: House, module: Module) -> Iterator[str]:
+    """What was spent is told by records; a store that is open can be written."""
+    if module.layer not in plan.ROWS | {"ledger"}:
+        yield from sorted(house.reachable(module.name).intersection(plan.STORES))
 
 
 def what_follows_a_release_draws_no_privacy_noise(house: House, module: Module) -> Iterator[str]:
     """Noise that is drawn after a release protects nothing, and hides that."""
-    if module.name.startswith(plan.AFTER):
+    if module.layer in ("release", "search", "report"):
         yield from house.reachable(module.name) & {"discreet.privacy.noise"}
 
 
-def layers(house: House, module: Module) -> Iterator[str]:
-    """Each layer knows those below it only."""
-    known = [layer for layer in plan.MAY_IMPORT if module.within(layer)]
-    if known:
-        allowed = plan.MAY_IMPORT[max(known, key=len)]
-        yield from sorted(t for t in house.graph[module.name] if house.modules[t].layer not in allowed)
+def folders_import_what_the_plan_allows(house: House, module: Module) -> Iterator[str]:
+    """Each folder knows those below it only; one that is not on the plan may import nothing."""
+    if module.layer not in plan.MAY_IMPORT:
+        yield f"{module.layer} is on no plan"
+    allowed = plan.MAY_IMPORT.get(module.layer, ())
+    for target in sorted(house.graph[module.name]):
+        if house.modules[target].layer not in allowed and (module.name, target) not in plan.EXCEPTIONS:
+            yield target
+
+
+def what_is_imported_is_there(house: House, module: Module) -> Iterator[str]:
+    """A path that is none of the library's modules leads past the plan."""
+    for name in sorted(i for i in module.imports if i.split(".")[0] == plan.DOOR):
+        parent = name.rpartition(".")[0]
+        if name not in house.modules and parent not in house.modules:
+            yield name
 
 
 def exact_answers_are_reached_through_one_door(house: House, module: Module) -> Iterator[str]:
-    """What is not private must not be met by accident."""
-    if module.name not in plan.EXACT | plan.EXACT_DOORS:
-        yield from sorted(house.graph[module.name] & plan.EXACT)
+    """What is not private must not be met by accident, not by way of others either."""
+    if not module.within(*plan.EXACT_DOORS):
+        yield from module.imported(plan.EXACT)
+        reached = house.reachable(module.name)
+        yield from sorted(name for name in reached if house.modules[name].within(plan.EXACT))
 
 
 def only_the_command_reaches_the_auditors(house: House, module: Module) -> Iterator[str]:
     """Auditors open what the library keeps shut, and what is broken on purpose must not be met by accident."""
     if not module.within("discreet.audit.register", plan.BROKEN):
         yield from module.imported(plan.BROKEN)
-    if not module.within("discreet.cli", "discreet.cli_audit", "discreet.audit"):
+    if not module.within("discreet.cli.audit", "discreet.audit"):
         yield from module.imported("discreet.audit")
     if not module.name.startswith(("discreet.cli", "discreet.__main__", "discreet.audit")):
         yield from sorted(t for t in house.reachable(module.name) if house.modules[t].within("discreet.audit"))
@@ -252,7 +271,8 @@ def only_the_command_reaches_the_auditors(house: House, module: Module) -> Itera
 def auditors_see_made_up_rows_only(_house: House, module: Module) -> Iterator[str]:
     """An audit of a custodian's rows would be a release without a charge."""
     if module.within("discreet.audit"):
-        yield from module.imported(*plan.CUSTODIAN)
+        read = module.imported("discreet.data.load", *(n for n in _house.modules if n.startswith("discreet.data.")))
+        yield from (i for i in read if not i.startswith(plan.MADE_UP))
 
 
 RULES: tuple[Rule, ...] = (
@@ -275,9 +295,11 @@ RULES: tuple[Rule, ...] = (
     errors_do_not_quote_errors,
     nothing_is_imported_by_a_name_made_up_at_run_time,
     imports_say_where_they_lead,
-    what_follows_a_release_has_no_path_back_to_the_rows,
+    what_is_not_on_the_side_of_the_rows_has_no_path_to_them,
+    what_follows_a_release_opens_no_ledger,
     what_follows_a_release_draws_no_privacy_noise,
-    layers,
+    folders_import_what_the_plan_allows,
+    what_is_imported_is_there,
     exact_answers_are_reached_through_one_door,
     only_the_command_reaches_the_auditors,
     auditors_see_made_up_rows_only,

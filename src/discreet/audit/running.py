@@ -27,7 +27,7 @@ from discreet.audit.register import (
 )
 from discreet.audit.settings import methods
 from discreet.errors import OutputError, SettingError
-from discreet.experiments import run_all
+from discreet.simulation.processes import run_all
 
 Group = Literal["library", "broken", "sound"]
 

@@ -5,26 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 
-from discreet.answers import Answer, Inquiry
 from discreet.arrays import IntArray
 from discreet.audit import table_of
 from discreet.audit.claims import Claim
 from discreet.audit.subjects import FEW, LONG, MEETING, MIXED, NUMBERS, SCALE, TWO, TWO_NUMBERS
-from discreet.directing import SCORES, direction, direction_in
-from discreet.directions import Directions
-from discreet.discovering import discover, discover_in
-from discreet.discovery import Discovery
 from discreet.domain import Column, Domain, Numeric
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import DoubtWarning
-from discreet.examining import TESTS, examine, examine_in
-from discreet.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.methods import NUMERIC, RECIPES, Recipe, budget_for, recipe_for
+from discreet.methods.direction import SCORES, direction, direction_in
+from discreet.methods.discover import discover, discover_in
+from discreet.methods.independence.examine import TESTS, examine, examine_in
+from discreet.methods.registry import METHODS, budget_for, settings_for
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
+from discreet.release.answer import Answer, Inquiry
+from discreet.release.direction import Directions
+from discreet.release.discovery import Discovery
+from discreet.release.settings import Settings
 from discreet.room import Room
 
 DIRECTION, TEST = "direction", "test"
@@ -35,7 +36,7 @@ class Setting:
     """A method with its settings, a domain and a budget."""
 
     method: str
-    recipe: Recipe
+    recipe: Settings
     domain: Domain
     epsilon: float
     delta: float
@@ -44,7 +45,7 @@ class Setting:
     @property
     def name(self) -> str:
         """What tells it from others."""
-        words = [str(getattr(self.recipe, f)) for f in choices(self.recipe)]
+        words = [str(getattr(self.recipe, f)) for f in self.recipe.choices]
         words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
         words += [name for name in ("sample", "edges") if getattr(self.recipe, name, None)]
@@ -116,18 +117,11 @@ def _frame(table: dict[str, IntArray]) -> object:
     return pa.table({name: pa.array(column.tolist(), pa.string()) for name, column in table.items()})
 
 
-def choices(recipe: Recipe) -> list[str]:
-    """Return the settings of a recipe that have a fixed set of values."""
-    hints = get_type_hints(type(recipe))
-    return [f.name for f in fields(recipe) if get_origin(hints[f.name]) is Literal]
-
-
-def variants(recipe: Recipe) -> list[Recipe]:
-    """Return a recipe with every value of every such setting, one at a time, and with smaller whole numbers."""
-    hints = get_type_hints(type(recipe))
+def variants(recipe: Settings) -> list[Settings]:
+    """Return settings with every value of those that have few, one at a time, and with smaller whole numbers."""
     found = [recipe]
-    for name in choices(recipe):
-        found += [replace(recipe, **{name: v}) for v in get_args(hints[name]) if v != getattr(recipe, name)]
+    for name, values in recipe.choices.items():
+        found += [recipe.changed(**{name: value}) for value in values if value != getattr(recipe, name)]
     for f in fields(recipe):
         usual = getattr(recipe, f.name)
         if isinstance(usual, int):
@@ -142,13 +136,13 @@ def settings(method: str) -> list[Setting]:
     All variants with both kinds of promise; and the usual one with bins to be settled, and with background knowledge.
     """
     found = []
-    domain = NUMBERS if method in NUMERIC else FEW
-    usual = recipe_for(method, domain)
+    domain = NUMBERS if METHODS[method].numeric else FEW
+    usual = settings_for(method, domain)
     for recipe in variants(usual):
         for epsilon, delta in ((20.0, 1e-4), (20.0, 0.0)):
             found.append(Setting(method, recipe, domain, epsilon, delta))
-    if method not in NUMERIC:
-        found += [Setting(method, recipe_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
+    if not METHODS[method].numeric:
+        found += [Setting(method, settings_for(method, MIXED.widest()), MIXED, 20.0, delta) for delta in (1e-4, 0.0)]
     if "sample" in {f.name for f in fields(usual)}:
         part: dict[str, Any] = {"sample": 0.6}
         found += [Setting(method, replace(usual, **part), FEW, 20.0, delta) for delta in (1e-4, 0.0)]
@@ -266,7 +260,7 @@ def examinations(epsilon: float) -> list[Examination]:
 
 def methods() -> list[str]:
     """Return the names of all methods, each once."""
-    return [*RECIPES, DIRECTION, TEST]
+    return [*METHODS, DIRECTION, TEST]
 
 
 def all_settings(method: str) -> Sequence[Setting | Pairing | Examination]:
@@ -282,5 +276,5 @@ def small_settings(method: str) -> Sequence[Setting | Pairing | Examination]:
         return [Pairing(score, SCALE, 3.0) for score in ("reci", "iqr")]
     if method == TEST:
         return [Examination(name, (), LONG, 3.0) for name in ("permutation", "tables")]
-    domain = TWO_NUMBERS if method in NUMERIC else TWO
-    return [Setting(method, recipe_for(method, domain), domain, 3.0, delta) for delta in (1e-4, 0.0)]
+    domain = TWO_NUMBERS if METHODS[method].numeric else TWO
+    return [Setting(method, settings_for(method, domain), domain, 3.0, delta) for delta in (1e-4, 0.0)]

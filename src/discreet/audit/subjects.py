@@ -16,20 +16,20 @@ from discreet.audit import Neighbours, table_of
 from discreet.audit.neighbours import Objective
 from discreet.audit.replay import change, share
 from discreet.audit.tape import exact_value
-from discreet.columns import Categorical, Numeric
-from discreet.directing import SCORES
 from discreet.domain import Domain
+from discreet.domain.columns import Categorical, Numeric
 from discreet.errors import SettingError
-from discreet.mechanisms import Mechanism
-from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
-from discreet.mechanisms.rank import NoisyRank
-from discreet.mechanisms.selection import Selection, TopK
-from discreet.mechanisms.sparse import AboveThreshold
+from discreet.methods.direction import SCORES
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms import Mechanism
+from discreet.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, ShapedGaussian
+from discreet.privacy.mechanisms.exponential import Selection, TopK
+from discreet.privacy.mechanisms.noisy_rank import NoisyRank
+from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise
 from discreet.room import Room
-from discreet.statistics import Sensitivity, Statistic
+from discreet.statistics import Sensitivity, Statistic, Table
 from discreet.statistics.counts import Counts
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence
@@ -37,11 +37,9 @@ from discreet.statistics.direction import Difference
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
-from discreet.statistics.pairwise import MeanLengths, PairwiseHSIC
-from discreet.statistics.permuted import Compared, PermutedHSIC, SeparationHSIC
-from discreet.statistics.products import FINE as ONE_UNIT
-from discreet.statistics.products import FitSums, ResidualProduct, powers_of
-from discreet.statistics.quantiles import Quantiles
+from discreet.statistics.pairwise_hsic import MeanLengths, PairwiseHSIC
+from discreet.statistics.permutation import Compared, PermutedHSIC, SeparationHSIC
+from discreet.statistics.quantiles import Quantiles, Quartiles
 from discreet.statistics.ranks import (
     AverageTau,
     KendallA,
@@ -50,8 +48,8 @@ from discreet.statistics.ranks import (
     StratifiedKendallDet,
     StratifiedSpearman,
 )
-from discreet.statistics.spreads import Quartiles
-from discreet.tables import Table
+from discreet.statistics.residual_products import FINE as ONE_UNIT
+from discreet.statistics.residual_products import FitSums, ResidualProduct, powers_of
 
 
 def levels(number: int) -> Categorical:

@@ -20,14 +20,13 @@ from discreet.audit import table_of
 from discreet.audit.plain import plain
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.mechanisms import Mechanism
-from discreet.mechanisms.sparse import AboveThreshold
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget, Cost
+from discreet.privacy.mechanisms import Mechanism
+from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.room import Gate, Room
-from discreet.statistics import Sensitivity, Statistic
-from discreet.tables import Table
+from discreet.statistics import Sensitivity, Statistic, Table
 
 _ONE_AT_A_TIME = Lock()
 

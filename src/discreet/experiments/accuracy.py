@@ -8,19 +8,20 @@ from time import perf_counter
 
 import numpy as np
 
-from discreet import not_private
-from discreet.discovering import DELTA, discover_in
+from discreet.baselines import exact as not_private
+from discreet.data.memory import MemoryTable
 from discreet.errors import SettingError
-from discreet.experiments import run_all
-from discreet.experiments.chart import Axis, line_chart
-from discreet.graph import Graph, cpdag_f1, shd, skeleton_f1
-from discreet.networks import Network, names, network
-from discreet.networks.drawn import draw_network
+from discreet.methods.discover import discover_in
+from discreet.methods.session import DELTA
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals, SearchName
+from discreet.release.settings import Marginals
+from discreet.report.charts import Axis, line_chart
 from discreet.room import Room
-from discreet.search.orient import cpdag
-from discreet.tables.memory import MemoryTable
+from discreet.search.graph import Graph, cpdag_f1, shd, skeleton_f1
+from discreet.search.orientation import cpdag
+from discreet.simulation.drawn import draw_network
+from discreet.simulation.networks import Network, names, network
+from discreet.simulation.processes import run_all
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CEILINGS = ("pc", "greedy-bic")
@@ -38,7 +39,7 @@ class Run:
     epsilon: float | None
     method: str
     seed: int
-    search: SearchName = "hybrid"
+    search: str = "hybrid"
 
 
 def plan(
@@ -48,7 +49,7 @@ def plan(
     runs: int,
     *,
     ceilings: bool = True,
-    search: SearchName = "hybrid",
+    search: str = "hybrid",
 ) -> list[Run]:
     """Return all runs, those of one setting together."""
     if runs < 2:

@@ -12,14 +12,14 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.arrays import FloatArray
-from discreet.discovering import discover_in
-from discreet.experiments.chart import Axis, line_chart
-from discreet.networks.drawn import draw_network
+from discreet.data.memory import MemoryTable
+from discreet.methods.discover import discover_in
 from discreet.privacy.budget import Budget
-from discreet.recipes import Marginals
+from discreet.release.settings import Marginals
+from discreet.report.charts import Axis, line_chart
 from discreet.room import Room
-from discreet.search.orient import cpdag
-from discreet.tables.memory import MemoryTable
+from discreet.search.orientation import cpdag
+from discreet.simulation.drawn import draw_network
 
 ROWS = (5_000, 20_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -14,18 +14,26 @@ from typing import Literal
 import numpy as np
 
 from discreet.arrays import FloatArray
-from discreet.columns import Numeric
-from discreet.directing import direction_in
+from discreet.baselines.published.direction import (
+    CLAIMED,
+    PRINTED,
+    RANKS,
+    SPENT,
+    Settings,
+    Source,
+    fitted,
+    steps_to_instability,
+)
+from discreet.baselines.published.iqr import Spread, laplace_tail
+from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
+from discreet.domain.columns import Numeric
 from discreet.experiments.direction_plan import RIDGE, SCORES, WIDTH, CausePair, Task, read_pairs, simulated
-from discreet.experiments.kept import Record
+from discreet.experiments.harness import Record
+from discreet.methods.direction import direction_in
 from discreet.privacy.budget import Budget
-from discreet.published.halves import CLAIMED, SPENT, Settings
-from discreet.published.iqr import Spread, laplace_tail
-from discreet.published.scores import PRINTED, RANKS, Source, fitted, steps_to_instability
 from discreet.room import Room
 from discreet.statistics.curves import UNIT, Scaled
-from discreet.tables.memory import MemoryTable
 
 DELTA = 1e-6
 LARGEST = 700.0

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.arrays import FloatArray
 from discreet.errors import SettingError, TableError
-from discreet.experiments.kept import KeptRuns, Record
+from discreet.experiments.harness import KeptRuns, Record
 
 SCORES = ("spearman", "kendall", "hsic", "root-hsic", "reci", "iqr")
 RIDGE, WIDTH = 1e-3, 0.5

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.experiments import write_csv, write_text
-from discreet.experiments.chart import Axis, Point
 from discreet.experiments.direction import HOWS, How, chance
 from discreet.experiments.direction_plan import BUDGETS, RIDGE, SCORES, SWEEP, Task
-from discreet.experiments.kept import Record
-from discreet.experiments.panels import Line, panels
+from discreet.experiments.harness import Record, write_csv, write_text
+from discreet.report.charts import Axis, Line, Point, panels
 
 Row = dict[str, str | int | float]
 Results = Mapping[Task, Record]

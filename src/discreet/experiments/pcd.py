@@ -13,23 +13,23 @@ from time import perf_counter
 
 import numpy as np
 
-from discreet.discovering import discover, discover_in
+from discreet.baselines.published.pcd import Settings, deleted, equation_3, on_unit_scale, plain_sensitivity, run_pcd
+from discreet.baselines.published.rcit import LAM, Rcit
+from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import BudgetError
-from discreet.examining import examine
-from discreet.experiments.kept import Record
+from discreet.experiments.harness import Record
 from discreet.experiments.pcd_plan import ALPHA, PUBLISHED_ORDER, Sample, Task, sample_of
-from discreet.graph import Graph
-from discreet.mechanisms.rank import noisy_rank_for
-from discreet.methods import RECIPES, Pcd
+from discreet.methods.discover import discover, discover_in
+from discreet.methods.independence.examine import examine
+from discreet.methods.pcd import Pcd
+from discreet.methods.registry import METHODS
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
-from discreet.published.pcd import Settings, deleted, equation_3, on_unit_scale, plain_sensitivity, run_pcd
-from discreet.published.rcit import LAM, Rcit
+from discreet.privacy.mechanisms.noisy_rank import noisy_rank_for
 from discreet.room import Room
-from discreet.statistics.permuted import Compared, PermutedHSIC
-from discreet.statistics.shifts import beyond
-from discreet.tables.memory import MemoryTable
+from discreet.search.graph import Graph
+from discreet.statistics.permutation import Compared, PermutedHSIC, beyond
 
 DELTA = 1e-6
 
@@ -148,7 +148,7 @@ def privately(method: str) -> Found:
 
 GRAPHS: dict[str, Found] = {
     "pcd-published": found_as_published,
-    **{name: privately(name) for name in ("pcd", "moments") if name in RECIPES},
+    **{name: privately(name) for name in ("pcd", "moments") if name in METHODS},
 }
 """Methods by name: one line each."""
 

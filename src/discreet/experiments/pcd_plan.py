@@ -14,11 +14,10 @@ import numpy as np
 
 from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError, TableError
-from discreet.experiments.kept import KeptRuns, Record
-from discreet.graph import Graph
-from discreet.networks import Network, network
-from discreet.networks.bif import Node
-from discreet.networks.nonlinear import Values, nonlinear
+from discreet.experiments.harness import KeptRuns, Record
+from discreet.search.graph import Graph
+from discreet.simulation.networks import Network, Node, network
+from discreet.simulation.nonlinear import Values, nonlinear
 
 EPSILONS = (0.1, 0.2, 0.4, 0.8, 1.0, 2.0, 4.0, 8.0)
 """The paper's."""

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.experiments import write_csv, write_text
-from discreet.experiments.chart import Axis, Point
-from discreet.experiments.kept import Record
-from discreet.experiments.panels import Line, panels
+from discreet.experiments.harness import Record, write_csv, write_text
 from discreet.experiments.pcd_plan import NETWORKS, Task
-from discreet.networks import network
+from discreet.report.charts import Axis, Line, Point, panels
+from discreet.simulation.networks import network
 
 Row = dict[str, str | int | float]
 Results = Mapping[Task, Record]

@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet import not_private
-from discreet.discovering import DELTA as STRICT
-from discreet.discovering import discover_in
+from discreet.baselines import exact as not_private
+from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import DiscreetError
-from discreet.experiments import TimeLimitError, time_limit
-from discreet.experiments.kept import Record
+from discreet.experiments.harness import Record, TimeLimitError, time_limit
 from discreet.experiments.priv_pc_plan import (
     ALPHA,
     ANY_ORDER,
@@ -32,12 +30,14 @@ from discreet.experiments.priv_pc_plan import (
     has_setting,
     packed,
 )
-from discreet.methods import RECIPES, Recipe, budget_for, changed
-from discreet.networks import network
+from discreet.methods.discover import discover_in
+from discreet.methods.registry import METHODS, budget_for
+from discreet.methods.session import DELTA as STRICT
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.privacy.budget import Budget
+from discreet.release.settings import Settings
 from discreet.room import Room
-from discreet.tables.memory import MemoryTable
+from discreet.simulation.networks import network
 
 
 def perform(task: Task, limit: float | None = None) -> Record:
@@ -90,14 +90,14 @@ def _find(task: Task, table: MemoryTable, domain: Domain) -> Record:
         return _as_published(task, table, domain)
     if task.part == "table":
         return _unstopped(task, table, domain)
-    recipe = RECIPES[task.method]()
+    recipe = METHODS[task.method].settings()
     found = _privately(table, domain, recipe, budget_at(recipe, task.setting or 0.0, task.rows))
     return {**found, "total": task.setting}
 
 
 def _as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
     """NOT PRIVATE: run a method as published."""
-    from discreet.published import discover_published
+    from discreet.baselines.published import discover_published
 
     start = perf_counter()
     found = discover_published(
@@ -119,7 +119,7 @@ def _as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
     }
 
 
-def _privately(table: MemoryTable, domain: Domain, recipe: Recipe, budget: Budget) -> Record:
+def _privately(table: MemoryTable, domain: Domain, recipe: Settings, budget: Budget) -> Record:
     start = perf_counter()
     found = discover_in(Room(table, domain, budget), recipe)
     seconds = perf_counter() - start
@@ -139,15 +139,15 @@ def _unstopped(task: Task, table: MemoryTable, domain: Domain) -> Record:
         rounds *= 4
 
 
-def repaired(method: str, *, sampled: bool) -> Recipe:
+def repaired(method: str, *, sampled: bool) -> Settings:
     """Return the private method that stands for a published one in the tables, with the paper's settings."""
-    recipe = RECIPES[method]()
+    recipe: Settings = METHODS[method].settings()
     wanted: dict[str, Any] = {"round_epsilon": ROUND, "test": "kendall", "alpha": ALPHA}
     wanted |= {"sample": SAMPLE if sampled else None, "max_order": ANY_ORDER}
-    return changed(recipe, **{name: value for name, value in wanted.items() if has_setting(type(recipe), name)})
+    return recipe.changed(**{name: value for name, value in wanted.items() if has_setting(type(recipe), name)})
 
 
-def enough(recipe: Recipe, rounds: int, rows: int) -> float:
+def enough(recipe: Settings, rounds: int, rows: int) -> float:
     """Return an epsilon whose budget covers so many rounds of the tables' size."""
     delta = strict_delta(rows)
     currency = budget_for(recipe, 1.0, delta).currency
@@ -163,7 +163,7 @@ def strict_delta(rows: int) -> float:
     return min(STRICT, 0.1 / rows)
 
 
-def budget_at(recipe: Recipe, epsilon: float, rows: int) -> Budget:
+def budget_at(recipe: Settings, epsilon: float, rows: int) -> Budget:
     """Return a budget that spends what an epsilon allows at the paper's delta.
 
     The room refuses the paper's delta, as it should: the same spending is promised with a strict delta and the epsilon

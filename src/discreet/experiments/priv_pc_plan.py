@@ -10,10 +10,11 @@ from typing import Literal
 import numpy as np
 
 from discreet.errors import BudgetError, SettingError
-from discreet.experiments.kept import KeptRuns, Record
-from discreet.graph import Graph
-from discreet.methods import NUMERIC, RECIPES, Recipe
-from discreet.networks import names, network
+from discreet.experiments.harness import KeptRuns, Record
+from discreet.methods.registry import METHODS
+from discreet.release.settings import Settings
+from discreet.search.graph import Graph
+from discreet.simulation.networks import names, network
 
 DELTA = 1e-3
 """The paper's. It is too large for practice: it lets a method publish one row in a thousand."""
@@ -112,7 +113,7 @@ def finished(kept: KeptRuns, limit: float | None = None) -> dict[Task, Record]:
 
 def methods() -> tuple[str, ...]:
     """Return the names that may be chosen: as published, then private."""
-    return (*(f"{base}-published" for base in BASES), *(n for n in RECIPES if n not in NUMERIC))
+    return (*(f"{base}-published" for base in BASES), *(n for n in METHODS if not METHODS[n].numeric))
 
 
 def plan(
@@ -142,7 +143,7 @@ def effort(task: Task) -> int:
     return isqrt(len(network(task.network).nodes) ** 5)
 
 
-def has_setting(recipe: type[Recipe], name: str) -> bool:
+def has_setting(recipe: type[Settings], name: str) -> bool:
     """Whether a method has a setting of that name."""
     return any(field.name == name for field in fields(recipe))
 
@@ -150,20 +151,20 @@ def has_setting(recipe: type[Recipe], name: str) -> bool:
 def _table_tasks(name: str, wanted: Sequence[str], rows: int, seed: int) -> Iterator[Task]:
     for system in SYSTEMS:
         for method in (f"{system.method}-published", system.method):
-            if method in wanted and (method not in RECIPES or has_setting(RECIPES[method], "round_epsilon")):
+            if method in wanted and (method not in METHODS or has_setting(METHODS[method].settings, "round_epsilon")):
                 yield Task("table", name, method, ROUND, rows, seed, system.sampled)
 
 
 def _figure_tasks(name: str, wanted: Sequence[str], rows: int, seed: int, budgets: int) -> Iterator[Task]:
     for method in wanted:
-        for setting in np.logspace(*(TOTALS if method in RECIPES else ROUNDS), budgets).tolist():
+        for setting in np.logspace(*(TOTALS if method in METHODS else ROUNDS), budgets).tolist():
             yield Task("figure", name, method, round(setting, 6), rows, seed)
 
 
 def packed(graph: Graph) -> str:
     """Return a graph's edges as text, by the places of its nodes in the alphabet."""
     place = {node: i for i, node in enumerate(sorted(graph.nodes))}
-    return " ".join(f"{place[a]}{'>' if directed else '-'}{place[b]}" for a, b, directed in graph.edges())
+    return " ".join(f"{place[e.a]}{'>' if e.directed else '-'}{place[e.b]}" for e in graph.edges())
 
 
 def unpacked(text: str, nodes: Sequence[str]) -> Graph:

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.experiments import write_csv, write_text
-from discreet.experiments.chart import Axis
-from discreet.experiments.kept import KeptRuns, Record
-from discreet.experiments.panels import Dot, Line, dot_plot, panels
+from discreet.experiments.harness import KeptRuns, Record, write_csv, write_text
 from discreet.experiments.priv_pc_plan import PC, SYSTEMS, Task, finished, methods, unpacked
-from discreet.graph import Graph, cpdag_f1, skeleton_f1
-from discreet.networks import network
-from discreet.search.orient import cpdag
+from discreet.report.charts import Axis, Dot, Line, dot_plot, panels
+from discreet.search.graph import Graph, cpdag_f1, skeleton_f1
+from discreet.search.orientation import cpdag
+from discreet.simulation.networks import network
 
 Row = dict[str, str | int | float]
 Result = tuple[Task, Record]

@@ -10,7 +10,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Literal
 
-from discreet.errors import LedgerError, ReleaseError
+from discreet.errors import LedgerError
 
 Kind = Literal["begun", "limit", "reserved", "committed", "refused", "spent", "merged"]
 KINDS: tuple[Kind, ...] = ("begun", "limit", "reserved", "committed", "refused", "spent", "merged")
@@ -120,28 +120,3 @@ class Entry:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with the hash."""
         return {**{name: getattr(self, name) for name in FIELDS}, "hash": self.hash}
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """Where a release stands in a ledger: printed into it, so that a cut or swapped ledger is noticed.
-
-    Parameters
-    ----------
-    ledger
-        What tells the ledger from others.
-    entry, head
-        Number and hash of the entry that committed the release: the head of the chain at that time.
-    """
-
-    ledger: str
-    entry: int
-    head: str
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Stamp:
-        """Read it back."""
-        stamp = cls(data["ledger"], data["entry"], data["head"])
-        if not isinstance(stamp.ledger, str) or not isinstance(stamp.head, str) or type(stamp.entry) is not int:
-            raise ReleaseError("the place in the ledger makes no sense")
-        return stamp

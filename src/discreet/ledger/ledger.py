@@ -13,14 +13,15 @@ from uuid import uuid4
 
 from discreet.errors import AnsweredError, BudgetError, LedgerError, RequestError, SettingError
 from discreet.ledger.changes import Change
-from discreet.ledger.entries import BEFORE_ALL, Entry, Kind, Stamp, digest
+from discreet.ledger.entries import BEFORE_ALL, Entry, Kind, digest
 from discreet.ledger.keys import Marker, key_of
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.queries import counted_in, identity_in, last_in, of_request, standing_in, stored_in
 from discreet.ledger.records import Asked, Book, Kept, Row, Standing, Stored
-from discreet.ledger.stores import Session, Store, store_for
+from discreet.ledger.sqlite import Session, Store, store_for
 from discreet.ledger.sums import COUNTED, Plain, plain_sum
 from discreet.ledger.words import check_name, printable, refusal, stays, untrue
+from discreet.privacy.statement import Stamp
 
 VARIABLE = "DISCREET_LEDGER"
 """Names the ledger where nothing else does."""

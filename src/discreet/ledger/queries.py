@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from discreet.errors import LedgerError
-from discreet.ledger.entries import Entry, Kind, Stamp, digest
+from discreet.ledger.entries import Entry, Kind, digest
 from discreet.ledger.prices import NOTHING
 from discreet.ledger.records import Standing, Stored
-from discreet.ledger.stores import Session
+from discreet.ledger.sqlite import Session
+from discreet.privacy.statement import Stamp
 
 
 def identity_in(session: Session) -> str:

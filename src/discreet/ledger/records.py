@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from discreet.errors import LedgerError, SettingError
-from discreet.ledger.entries import BEFORE_ALL, Entry, Stamp
+from discreet.ledger.entries import BEFORE_ALL, Entry
 from discreet.ledger.prices import Limit, Price
+from discreet.privacy.statement import Stamp
 
 ROW = "row"
 """What a run protects that does not say."""

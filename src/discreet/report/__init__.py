@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
-    from discreet.discovery import Discovery
+    from discreet.release.discovery import Discovery
 
 
 FILES = ("release.json", "graph.svg", "graph.gml", "report.html")
@@ -42,9 +42,9 @@ def check_folder(folder: Path, names: tuple[str, ...] = FILES) -> None:
 
 def write_files(discovery: Discovery, folder: Path) -> list[Path]:
     """Write release.json, graph.svg, graph.gml and report.html, each whole or not at all."""
-    from discreet.interop import to_gml
     from discreet.report.html import report_html
     from discreet.report.picture import Picture, stamp_of
+    from discreet.search.interop import to_gml
 
     check_folder(folder)
     stamp, graph = stamp_of(discovery), to_gml(discovery.graph)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.discovery import Privacy, Spending
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
+from discreet.privacy.statement import Privacy, Spending
 
 MOST_STEPS = 8
 """Kinds of steps in a bar; the smallest beyond are put together."""

@@ -9,20 +9,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError
-from discreet.ledger.accounts import Account
 from discreet.ledger.changes import digits_up
 from discreet.ledger.entries import Entry
 from discreet.ledger.prices import Price
 from discreet.ledger.records import Book, Standing
 from discreet.ledger.sums import Plain, entries_among, plain_sum, shown
-from discreet.ledger.verifying import Verdict
 from discreet.ledger.words import amount, guarded, printable, promise
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
-from discreet.report.text import fold
+from discreet.report.terminal import fold
+
+if TYPE_CHECKING:
+    from discreet.ledger.verify import Verdict
 
 BAR = 30
 WHAT = 44
@@ -51,16 +52,6 @@ def so_far(standing: Standing, plain: Plain | None = None) -> str:
         how = "be told" if limit is None else f"be told in {limit.currency.value}"
         return f"more than can {how} at delta {delta:g}" + (f" (other means: delta {parts:g})" if parts else "")
     return promise(digits_up(found), delta)
-
-
-def broken_off(account: Account) -> str | None:
-    """Return what is spent, or kept, of a run that did not come to its end."""
-    run = account.last
-    if run is not None and run.committed:
-        return f"The release is kept: `discreet ledger release --request {run.request}` writes it once more."
-    if run is not None and run.reserved:
-        return f"Broken off: epsilon {run.epsilon:g} of {account.dataset!r} stays spent (request {run.request})."
-    return None
 
 
 def standing_line(standing: Standing, request: str, plain: Plain | None = None) -> str:

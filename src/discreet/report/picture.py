@@ -17,11 +17,13 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from discreet.discovery import Discovery
 from discreet.errors import OutputError, SettingError
+from discreet.release.discovery import Discovery
 from discreet.report import check_file, write_bytes
 from discreet.report.layout import FONT_SIZE, Layout, lay_out, text_width
-from discreet.report.svg import ARROW, FILL, INK, LINE, STAMP, STAMP_HEIGHT, UNKNOWN, graph_svg, stroke_of
+from discreet.report.svg import ARROW, FILL, FONTS, INK, LINE, PAPER, STAMP, STAMP_HEIGHT, UNKNOWN, graph_svg, stroke_of
+from discreet.report.words import found_words, kept_to
+from discreet.search.graph import Edge, Mark
 
 ENDINGS = ("svg", "png", "pdf")
 SHARPNESS = 144
@@ -103,16 +105,24 @@ def dot_of(discovery: Discovery) -> str:
     for i, box in enumerate(layout.boxes):
         at = f'pos="{box.x:.2f},{layout.height - box.y:.2f}", width={box.width / 72:.4f}, height={box.height / 72:.4f}'
         lines.append(f"{i} [{at}, label={_quoted(box.label)}];")
-    for curve, (a, b, directed) in zip(layout.curves, graph.edges(), strict=True):
-        width, opacity = stroke_of(discovery.confidence.get(frozenset((a, b))))
+    for curve, edge in zip(layout.curves, graph.edges(), strict=True):
+        width, opacity = stroke_of(discovery.confidence.get(edge.pair))
         points = " ".join(f"{x:.2f},{layout.height - y:.2f}" for x, y in curve.points)
         tip = f"e,{curve.tip[0]:.2f},{layout.height - curve.tip[1]:.2f} " if curve.tip else ""
-        colour = f"{ARROW if directed else UNKNOWN}{round(opacity * 255):02x}"
-        how = "" if directed else ", dir=none, style=dashed"
+        colour = f"{ARROW if edge.directed else UNKNOWN}{round(opacity * 255):02x}"
+        how = "" if edge.directed else f", {_ends(edge)}, style=dashed"
         lines.append(
             f'{curve.tail} -> {curve.head} [pos="{tip}{points}", color="{colour}", penwidth={width:.2f}{how}];'
         )
     return "\n".join([*lines, "}"])
+
+
+def _ends(edge: Edge) -> str:
+    """Return how the ends of an edge without a direction are drawn."""
+    if edge.undirected:
+        return "dir=none"
+    shapes = {Mark.TAIL: "none", Mark.ARROW: "normal", Mark.CIRCLE: "odot"}
+    return f"dir=both, arrowtail={shapes[edge.at_a]}, arrowhead={shapes[edge.at_b]}"
 
 
 def _frame(layout: Layout, stamp: str) -> list[str]:
@@ -172,3 +182,27 @@ def _fonts(folder: Path, *, every: bool) -> Path:
         encoding="utf-8",
     )
     return told
+
+
+_FRAME = (
+    f"background:{PAPER};color:{INK};border:1px solid #d3dce5;border-radius:8px;padding:10px 12px;max-width:100%;"
+    f"box-sizing:border-box;overflow-x:auto;font-size:14px;line-height:1.5;font-family:{FONTS}"
+)
+"""Dark themes change neither colour, so that the picture is read on what it was drawn for."""
+
+
+def notebook_html(discovery: Discovery) -> str:
+    """Return what stands for a discovery in a notebook."""
+    privacy, graph = discovery.privacy, discovery.graph
+    key = [
+        found_words(graph, discovery.domain.rows),
+        f"epsilon {privacy.epsilon:g}, delta {privacy.delta:g} for {kept_to(privacy)}",
+        f"method {discovery.method}",
+    ]
+    stamp = stamp_of(discovery)
+    bad = f'<div style="color:{STAMP};font-weight:bold">{escape(stamp)}</div>' if stamp else ""
+    dashed = "dashed: direction unknown. " if graph.undirected else ""
+    wide = "The wider an edge, the surer; point at it for its confidence." if discovery.confidence else ""
+    note = f'<div style="color:#4a5a6a;font-size:12px">Arrows: from cause to effect; {dashed}{wide}</div>'
+    picture = graph_svg(graph, discovery.confidence, background=None)
+    return f'<div style="{_FRAME}">{bad}<div>{escape(" · ".join(key))}</div>{picture}{note}</div>'

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from html import escape
 from math import hypot
 
-from discreet.discovery import Confidence
-from discreet.graph import Graph, Pair
+from discreet.release.discovery import Confidence
 from discreet.report.layout import FONT_SIZE, Box, Curve, Layout, lay_out, text_width, visible
+from discreet.search.graph import Edge, Graph, Mark, Pair
 
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
 INK, PAPER, FILL, LINE = "#16202b", "#ffffff", "#eef3f8", "#4a6785"
@@ -48,8 +48,8 @@ def graph_svg(
     width, height = max(found.width, text_width(stamp) + 28 if stamp else 0.0), found.height + top
     said = f"Causal graph of {len(graph.nodes)} columns with {len(graph.skeleton)} edges"
     edges = [
-        _edge(i, curve, sure.get(frozenset((a, b))), (a, b, directed), focusable)
-        for i, (curve, (a, b, directed)) in enumerate(zip(found.curves, graph.edges(), strict=True))
+        _edge(i, curve, sure.get(edge.pair), edge, focusable)
+        for i, (curve, edge) in enumerate(zip(found.curves, graph.edges(), strict=True))
     ]
     nodes = [_node(i, box, name, focusable) for i, (box, name) in enumerate(zip(found.boxes, graph.nodes, strict=True))]
     paper = f'<rect class="dc-paper" width="100%" height="100%" fill="{background}"/>' if background else ""
@@ -67,10 +67,21 @@ def graph_svg(
     )
 
 
-def said_of(edge: tuple[str, str, bool], sure: Confidence | None) -> str:
+def verb_of(edge: Edge) -> str:
+    """Return what an edge says between the names of its ends."""
+    if edge.directed:
+        return "causes"
+    if edge.at_b is not Mark.ARROW:
+        return "linked to"
+    return "hidden common cause with" if edge.at_a is Mark.ARROW else "not caused by"
+
+
+def said_of(edge: Edge, sure: Confidence | None) -> str:
     """Return an edge in words, with its confidence."""
-    a, b, directed = visible(edge[0]), visible(edge[1]), edge[2]
-    words = f"{a} causes {b}" if directed else f"{a} and {b} are linked, direction unknown"
+    a, b = visible(edge.a), visible(edge.b)
+    words = f"{a} causes {b}" if edge.directed else f"{a} and {b} are linked, direction unknown"
+    if edge.at_b is Mark.ARROW and not edge.directed:
+        words = f"{a} and {b} have a hidden common cause" if edge.at_a is Mark.ARROW else f"{b} does not cause {a}"
     if sure is None:
         return words
     return f"{words}: edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
@@ -85,9 +96,13 @@ def stroke_of(sure: Confidence | None) -> tuple[float, float]:
 
 def head_of(curve: Curve) -> tuple[tuple[float, float], ...]:
     """Return the corners of the arrowhead; none without an arrow."""
-    if curve.tip is None:
-        return ()
-    (bx, by), (tx, ty) = curve.points[-1], curve.tip
+    return () if curve.tip is None else _corners(curve.points[-1], curve.tip)
+
+
+def _corners(
+    base: tuple[float, float], tip: tuple[float, float]
+) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
+    (bx, by), (tx, ty) = base, tip
     length = hypot(tx - bx, ty - by) or 1.0
     dx, dy = (tx - bx) / length, (ty - by) / length
     bx, by = tx - dx * 10, ty - dy * 10
@@ -98,25 +113,39 @@ def _edge(
     index: int,
     curve: Curve,
     sure: Confidence | None,
-    edge: tuple[str, str, bool],
+    edge: Edge,
     focusable: bool,
 ) -> str:
-    words, colour = escape(said_of(edge, sure)), ARROW if edge[2] else UNKNOWN
+    words, colour = escape(said_of(edge, sure)), ARROW if edge.directed else UNKNOWN
     width, opacity = stroke_of(sure)
     (x, y), *rest = curve.points
     path = f"M{x:.1f} {y:.1f}C" + " ".join(f"{px:.1f} {py:.1f}" for px, py in rest)
-    dashes = "" if edge[2] else f' stroke-dasharray="{DASHES}"'
-    head = " ".join(f"{px:.1f},{py:.1f}" for px, py in head_of(curve))
-    arrow = f'<polygon class="dc-head" points="{head}" fill="{colour}"/>' if head else ""
+    dashes = "" if edge.directed else f' stroke-dasharray="{DASHES}"'
+    arrow = _triangle(head_of(curve), colour) + _other_ends(curve, edge, colour)
     reach = f' tabindex="0" role="img" aria-label="{words}"' if focusable else ""
     number = "" if sure is None else f' data-sure="{sure.edge:.3f}"'
     return (
-        f'<g class="dc-edge {"dc-arrow" if edge[2] else "dc-unknown"}" data-edge="{index}" data-from="{curve.tail}" '
-        f'data-to="{curve.head}"{number}{reach}><title>{words}</title>'
+        f'<g class="dc-edge {"dc-arrow" if edge.directed else "dc-unknown"}" data-edge="{index}" '
+        f'data-from="{curve.tail}" data-to="{curve.head}"{number}{reach}><title>{words}</title>'
         f'<path class="dc-reach" d="{path}" stroke="{colour}" stroke-opacity="0" stroke-width="14"/>'
         f'<g opacity="{opacity:.2f}"><path class="dc-line" d="{path}" stroke="{colour}" stroke-width="{width:.2f}"'
         f"{dashes}/>{arrow}</g>{_number(curve, sure) if focusable else ''}</g>"
     )
+
+
+def _triangle(corners: tuple[tuple[float, float], ...], colour: str) -> str:
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+    return f'<polygon class="dc-head" points="{points}" fill="{colour}"/>' if points else ""
+
+
+def _other_ends(curve: Curve, edge: Edge, colour: str) -> str:
+    """Return the marks that only PAGs have: circles, and an arrowhead at the first end."""
+    first, last = curve.points[0], curve.points[-1]
+    drawn = _triangle(_corners(curve.points[1], first), colour) if edge.at_a is Mark.ARROW else ""
+    for mark, (x, y) in ((edge.at_a, first), (edge.at_b, last)):
+        if mark is Mark.CIRCLE:
+            drawn += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{PAPER}" stroke="{colour}"/>'
+    return drawn
 
 
 def _number(curve: Curve, sure: Confidence | None) -> str:

@@ -9,10 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from discreet.discovery import Confidence, Discovery
-from discreet.graph import Graph, Pair
+from discreet.privacy.statement import Privacy
+from discreet.release.answer import NOT_PROOF, Answer
+from discreet.release.direction import NOT_TRUTH, Directions
+from discreet.release.discovery import Confidence, Discovery
+from discreet.report.budget import balance
 from discreet.report.layout import visible
-from discreet.report.words import found_words
+from discreet.report.words import found_words, kept_to, not_promised, promised, recorded, spendings, spent
+from discreet.search.graph import Edge, Graph, Mark, Pair
 
 WIDEST, NARROWEST = 120, 40
 """Columns that are used of a terminal: what it has, between these."""
@@ -31,10 +35,19 @@ class Marks:
     full: str
     empty: str
     cut: str
+    back: str
+
+    def between(self, edge: Edge, first: str) -> str:
+        """Return an edge as it is drawn from one of its ends to the other."""
+        left, right = (edge.at_a, edge.at_b) if edge.a == first else (edge.at_b, edge.at_a)
+        plain = self.line[0]
+        starts = {Mark.TAIL: plain, Mark.ARROW: self.back, Mark.CIRCLE: "o"}
+        ends = {Mark.TAIL: plain, Mark.ARROW: self.arrow[-1], Mark.CIRCLE: "o"}
+        return f"{starts[left]}{plain}{ends[right]}"
 
 
-LINES = Marks("──▶", "───", "█", "░", "…")
-ASCII = Marks("-->", "---", "#", ".", "~")
+LINES = Marks("──▶", "───", "█", "░", "…", "◀")
+ASCII = Marks("-->", "---", "#", ".", "~", "<")
 """For terminals and files that know nothing else."""
 
 
@@ -66,8 +79,8 @@ def graph_text(
     sure = confidence or {}
     width = max(min(width or shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST), NARROWEST)
     groups = _groups(graph, sure)
-    edges = [(a, b, directed) for a, found in groups for b, directed in found]
-    names = [_cells(a) for a, _ in groups], [_cells(b) for _, b, _ in edges]
+    edges = [(a, b) for a, found in groups for b, _ in found]
+    names = [_cells(a) for a, _ in groups], [_cells(b) for _, b in edges]
     for form in (_with_bar, _in_words, _in_numbers):  # the first that leaves room for names
         words = {pair: form(one, marks) for pair, one in sure.items()}
         spare = width - 11 - max((len(text) for text in words.values()), default=-2)
@@ -76,11 +89,11 @@ def graph_text(
     left, right = _shares(*names, spare)
     lines = []
     for a, found in groups:
-        for i, (b, directed) in enumerate(found):
+        for i, (b, edge) in enumerate(found):
             cause, effect = _fit("" if i else a, left, marks), _fit(b, right, marks)
-            mark, text = marks.arrow if directed else marks.line, words.get(frozenset((a, b)), "")
-            lines.append(f"  {cause}  {mark}  {effect}  {text}".rstrip())
-    touched = {node for a, b, _ in edges for node in (a, b)}
+            text = words.get(edge.pair, "")
+            lines.append(f"  {cause}  {marks.between(edge, a)}  {effect}  {text}".rstrip())
+    touched = {node for pair in edges for node in pair}
     if alone := [visible(node) for node in graph.nodes if node not in touched]:
         folded = textwrap.fill("  no edge: " + ", ".join(alone), width, subsequent_indent="    ")
         lines += ([""] if lines else []) + [folded]
@@ -100,17 +113,18 @@ def layers(graph: Graph) -> dict[str, int]:
     return depth
 
 
-def _groups(graph: Graph, sure: Mapping[Pair, Confidence]) -> list[tuple[str, list[tuple[str, bool]]]]:
-    """Return every cause with its effects; a line stands with that end which comes first."""
+def _groups(graph: Graph, sure: Mapping[Pair, Confidence]) -> list[tuple[str, list[tuple[str, Edge]]]]:
+    """Return every cause with its effects; an edge without a direction stands with that end which comes first."""
     depth, place = layers(graph), {node: i for i, node in enumerate(graph.nodes)}
 
     def rank(node: str) -> tuple[int, int]:
         return depth[node], place[node]
 
-    found: dict[str, list[tuple[str, bool]]] = {}
-    for a, b, directed in graph.edges():
-        first, second = (a, b) if directed or rank(a) <= rank(b) else (b, a)
-        found.setdefault(first, []).append((second, directed))
+    found: dict[str, list[tuple[str, Edge]]] = {}
+    for edge in graph.edges():
+        a, b = edge.a, edge.b
+        first, second = (a, b) if edge.at_b is Mark.ARROW or rank(a) <= rank(b) else (b, a)
+        found.setdefault(first, []).append((second, edge))
 
     def least(a: str, b: str) -> float:
         one = sure.get(frozenset((a, b)))
@@ -162,3 +176,82 @@ def _fit(name: str, width: int, marks: Marks) -> str:
             name = name[:-1]
         name += marks.cut
     return name + " " * (width - _cells(name))
+
+
+__all__ = ["graph_text", "summary_text"]
+
+WIDTH, NARROWEST_TEXT = 96, 40
+"""Columns of folded words: what the terminal has, between these."""
+
+MOST = 0.999
+"""A probability above this is said to be so."""
+
+
+def statement_text(discovery: Discovery) -> str:
+    """Return the privacy statement."""
+    return statement(discovery.privacy, discovery.domain.rows, not_promised(discovery.privacy), spent(discovery))
+
+
+def direction_text(found: Directions) -> str:
+    """Return one line a pair, causes first, with how sure the noise leaves it."""
+    lines = []
+    wide = max(len(pair.cause or pair.x) for pair in found.pairs)
+    right = max(len(pair.effect or pair.y) for pair in found.pairs)
+    for pair in found.pairs:
+        mark = "───" if pair.cause is None else "──▶"
+        share = "" if pair.sure is None else f"over {MOST:g}" if pair.sure > MOST else f"{pair.sure:.3f}"
+        sure = "" if pair.sure is None else f", not turned round by its noise with probability {share}"
+        noise = "" if pair.scale is None else f" (noise {pair.scale:.2g})"
+        close = "" if pair.doubt is None else f" {pair.doubt}:"
+        lines.append(
+            f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} "
+            f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
+        )
+    return "\n".join([*lines, "", fold(NOT_TRUTH, "")])
+
+
+def direction_statement(found: Directions) -> str:
+    """Return the privacy statement of directions."""
+    limits = not_promised(found.privacy, f"That a direction is true. {NOT_TRUTH}")
+    return statement(found.privacy, found.rows, limits, spendings(found.privacy))
+
+
+def statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[str]) -> str:
+    """Return a privacy statement from its parts."""
+    blocks = [
+        ("Promised", promised(privacy, rows)),
+        ("Not promised", limits),
+        ("Spent", [balance(privacy), *spendings] if privacy.spent else spendings),
+    ]
+    blocks.append(("Recorded", [recorded(privacy)]))
+    lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for {kept_to(privacy)}"]
+    for title, points in blocks:
+        lines += ["", f"{title}:"] + [fold(f"  - {point}", "    ") for point in points]
+    return "\n".join(lines)
+
+
+def fold(text: str, indent: str) -> str:
+    """Return text in lines that fit the terminal."""
+    width = max(min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH), NARROWEST_TEXT)
+    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False)
+
+
+def answer_text(found: Answer) -> str:
+    """Return the decision in a line, what is promised of it, and what it does not mean."""
+    decided = "no dependence found" if found.independent else "dependent"
+    behind = f" given {', '.join(found.given)}" if found.given else ""
+    value = "" if found.p_value is None else f", p-value {found.p_value:.3g}"
+    kept = "" if found.level.controlled else " is not controlled"
+    lines = [
+        f"  {found.x} and {found.y}{behind}: {decided} (test {found.test}, alpha {found.alpha:g}{value})",
+        "",
+        fold(f"Level{kept}: {found.level.found}.", ""),
+        fold(NOT_PROOF, ""),
+    ]
+    return "\n".join(lines)
+
+
+def answer_statement(found: Answer) -> str:
+    """Return the privacy statement of an answer."""
+    limits = not_promised(found.privacy, f"That the answer is true. {NOT_PROOF}")
+    return statement(found.privacy, found.rows, limits, spendings(found.privacy))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from discreet.discovery import Discovery, Privacy
 from discreet.domain import UNIT
-from discreet.graph import Graph
+from discreet.privacy.statement import Privacy
+from discreet.release.discovery import Discovery
 from discreet.report.budget import few, steps
+from discreet.search.graph import Graph
 
 
 def found_words(graph: Graph, rows: int, arrow: str = "", line: str = "") -> str:

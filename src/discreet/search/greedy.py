@@ -9,20 +9,21 @@ some covered arrows at random, which leads to another graph of the same Markov e
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.arrays import FloatArray
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
-from discreet.graph import Graph
-from discreet.knowledge import NOTHING_KNOWN, Knowledge
-
-if TYPE_CHECKING:
-    from discreet.search.pc import Progress
+from discreet.progress import Progress, tell
+from discreet.search.graph import Graph, Pair
+from discreet.search.oracle import Scorer
 
 Score = Callable[[str, frozenset[str]], float]
 """The score of a node with some parents; a graph's score is the sum over its nodes. The larger, the better."""
@@ -78,8 +79,7 @@ def greedy(
     climber = _Climber(sorted(nodes), score, knowledge, max_parents)
     best, arcs = climber.climb(tabu, patience)
     for i in range(restarts):
-        if progress is not None:
-            progress(f"restart {i + 1} of {restarts}")
+        tell(progress, f"restart {i + 1} of {restarts}")
         if i % 2:
             climber.halve(arcs, rng)
         else:
@@ -248,3 +248,24 @@ def _toggle(arcs: Bools, change: Change) -> None:
     arcs[a, b] = kind == "add"
     if kind == "reverse":
         arcs[b, a] = True
+
+
+def evidence_score(
+    scorer: Scorer, candidates: Collection[Pair], price: float, knowledge: Knowledge = NOTHING_KNOWN
+) -> Score:
+    """Return a noise-aware score; parents that are no candidates, or that nobody can judge, score minus infinity."""
+    allowed = frozenset(candidates)
+
+    @cache
+    def score(node: str, parents: frozenset[str]) -> float:
+        if not parents:
+            return 0.0
+        questions = [(node, parent, parents - {parent}) for parent in sorted(parents)]
+        if not all(frozenset(q[:2]) in allowed and scorer.answers(*q) for q in questions):
+            free = frozenset(parent for parent in parents if not knowledge.requires(parent, node))
+            return score(node, free) if free < parents else -math.inf  # what is required need not be judged
+        gains = scorer.weigh(questions)
+        steps = [score(node, rest) + gain - price for (_, _, rest), gain in zip(questions, gains, strict=True)]
+        return sum(steps) / len(steps)
+
+    return score

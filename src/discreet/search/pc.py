@@ -8,18 +8,17 @@ one that speaks most clearly for independence separates the pair, so that no ans
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError, SettingError
-from discreet.graph import Graph, Pair
-from discreet.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.oracles import Oracle, Verdict
-from discreet.search.orient import Claim, orient
-from discreet.search.pattern import Triple, arcs_on_circles, pairs_left
-
-Progress = Callable[[str], None]
+from discreet.progress import Progress, tell
+from discreet.search.graph import Graph, Pair
+from discreet.search.meek import Triple, arcs_on_cycles, pairs_left
+from discreet.search.oracle import Oracle, Verdict
+from discreet.search.orientation import Claim, orient
 
 CLEAR = 0.5
 """Evidence (a logarithm of odds) that decides whether a triple is a collider."""
@@ -70,7 +69,7 @@ def pc(
 
 def orient_skeleton(skeleton: Skeleton, oracle: Oracle | None, knowledge: Knowledge = NOTHING_KNOWN) -> Graph:
     """Return the CPDAG of a skeleton: its triples are judged, then oriented. Without an oracle, by the textbook."""
-    skeleton = replace(skeleton, pairs=break_circles(skeleton.pairs, knowledge))
+    skeleton = replace(skeleton, pairs=break_cycles(skeleton.pairs, knowledge))
     claims, unclear = judge_triples(skeleton, oracle)
     return orient(skeleton.nodes, skeleton.pairs, claims, knowledge, unclear=unclear, unasked=skeleton.unasked)
 
@@ -101,8 +100,7 @@ def find_skeleton(
         open_pairs = [p for p in sorted(map(sorted, pairs)) if not knowledge.requires(*p)]
         if not any(len(fixed[n]) > order for p in open_pairs for n in p):
             break
-        if progress is not None:
-            progress(f"order {order}: {len(open_pairs)} pairs")
+        tell(progress, f"order {order}: {len(open_pairs)} pairs")
         for x, y in open_pairs:
             try:
                 weakest = _weakest(x, y, _candidates(x, y, order, fixed, knowledge), oracle)
@@ -120,7 +118,7 @@ def find_skeleton(
     return Skeleton(tuple(nodes), pairs, separations)
 
 
-def break_circles(pairs: Mapping[Pair, float], knowledge: Knowledge) -> dict[Pair, float]:
+def break_cycles(pairs: Mapping[Pair, float], knowledge: Knowledge) -> dict[Pair, float]:
     """Remove the weakest edges of circles that knowledge would force: no acyclic graph can hold them all.
 
     An edge that may point one way only is forced. Required edges stay; they form no circle by themselves.
@@ -128,7 +126,7 @@ def break_circles(pairs: Mapping[Pair, float], knowledge: Knowledge) -> dict[Pai
     kept = dict(pairs)
     while True:
         forced = [(a, b) for pair in kept for a, b in permutations(pair) if knowledge.forces(a, b)]
-        circling = [frozenset(arc) for arc in arcs_on_circles(forced) if not knowledge.requires(*arc)]
+        circling = [frozenset(arc) for arc in arcs_on_cycles(forced) if not knowledge.requires(*arc)]
         if not circling:
             return kept
         del kept[min(circling, key=lambda pair: (kept[pair], sorted(pair)))]

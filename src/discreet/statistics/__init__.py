@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
-from discreet.tables import Table
+
+
+class Table(Protocol):
+    """What a statistic may ask of rows.
+
+    Once encoded, every answer is total: no question raises or branches on a datum.
+    """
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+        """Contingency tables over sets of columns, shaped by the public domain."""
+        ...
+
+    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
+        """Sums over all rows of the product of one or two columns' codes."""
+        ...
+
+    def values(self, columns: Sequence[str]) -> list[IntArray]:
+        """The codes of some columns, row by row."""
+        ...
 
 
 @dataclass(frozen=True)

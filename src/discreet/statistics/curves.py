@@ -14,8 +14,7 @@ import numpy as np
 from discreet.arrays import FloatArray, IntArray
 from discreet.domain import Column, Domain, Numeric
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity
-from discreet.tables import Table
+from discreet.statistics import Sensitivity, Table
 
 UNIT = 1 << 15
 """The ends of the scale."""

@@ -17,9 +17,8 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity
+from discreet.statistics import Sensitivity, Table
 from discreet.statistics.sets import check_countable
-from discreet.tables import Table
 
 STEPS = 1000
 """Steps that the sensitivity of the real value is cut into."""

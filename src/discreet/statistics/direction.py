@@ -16,12 +16,11 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity
+from discreet.statistics import Sensitivity, Table
 from discreet.statistics.curves import UNIT, Curve, Scaled
 from discreet.statistics.dependence import STEPS, moved_by_steps
 from discreet.statistics.hsic import ROOT_ERROR, VALUE_ERROR, frequencies, hsic_rff, hsic_v, root_error
-from discreet.statistics.numeric import concordance_sum, rank_product_sum
-from discreet.tables import Table
+from discreet.statistics.ranks import concordance_sum, rank_product_sum
 
 WIDTH = 0.3
 """Width of the Gaussian kernels, on a scale from -1 to 1."""

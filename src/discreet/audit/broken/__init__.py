@@ -14,7 +14,7 @@ from discreet.arrays import IntArray
 from discreet.audit import Auditor, Neighbours
 from discreet.audit.claims import Claim
 from discreet.domain import Domain
-from discreet.mechanisms import Mechanism
+from discreet.privacy.mechanisms import Mechanism
 from discreet.statistics import Statistic
 
 Output = object

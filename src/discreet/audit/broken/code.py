@@ -1,9 +1,266 @@
-"""Modules that break a rule of the house, as text: none is ever run. Noise here, rows in ``code_rows``."""
+"""Modules that break a rule of the house, as text: none is ever run."""
 
 from __future__ import annotations
 
 from discreet.audit.broken import Broken, Code
-from discreet.audit.broken.code_rows import ROWS
+
+_PEEKING = '''\
+"""Directions of edges, from the rows: released tables are too noisy for them."""
+
+from __future__ import annotations
+
+from discreet.search.oracle import Verdict
+from discreet.room import Room
+
+
+class Orienting:
+    """Answers questions of direction."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
+        """Compare raw counts."""
+        joint, apart = self._room._table.counts([(x, y), (x,)])
+        return Verdict(bool(joint.max() < apart.max()), float(apart.max() - joint.max()))
+'''
+
+_DIAGNOSTICS = '''\
+"""Diagnostics beside the result: how well the released tables fit."""
+
+from __future__ import annotations
+
+from discreet.release.discovery import Discovery
+from discreet.data.load import load
+
+
+def fit_text(found: Discovery, path: str) -> str:
+    """Return one line a column: its raw counts."""
+    table = load(path, found.domain)
+    lines = []
+    for column in found.domain:
+        counted = table.counts([(column,)])[0]
+        lines.append(f"{column}: {counted.tolist()}")
+    return "\\n".join(lines)
+'''
+
+_STATISTIC = """\
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.arrays import IntArray
+from discreet.domain import Domain
+from discreet.statistics import Sensitivity, Table
+"""
+
+_LOGGED = f'''\
+"""Counts of one column, with a line in the log."""
+
+from __future__ import annotations
+
+import logging
+{_STATISTIC}
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Logged:
+    """The counts of a column."""
+
+    column: str
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return 2."""
+        return Sensitivity(l1=Fraction(2), l2_squared=Fraction(2))
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Count."""
+        counted = table.counts([(self.column,)])[0]
+        log.debug("%s: %s", self.column, counted)
+        return counted
+'''
+
+_RAISING = f'''\
+"""Counts of one column, which must not be constant."""
+
+from __future__ import annotations
+
+{_STATISTIC}from discreet.errors import TableError
+
+
+@dataclass(frozen=True)
+class Varied:
+    """The counts of a column."""
+
+    column: str
+
+    def sensitivity(self, domain: Domain) -> Sensitivity:
+        """Return 2."""
+        return Sensitivity(l1=Fraction(2), l2_squared=Fraction(2))
+
+    def evaluate(self, table: Table) -> IntArray:
+        """Count."""
+        counted = table.counts([(self.column,)])[0]
+        if (counted > 0).sum() < 2:
+            raise TableError(f"column {{self.column!r}} is constant")
+        return counted
+'''
+
+_PICKLING = '''\
+"""The room, with answers kept for the next run."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+from discreet.arrays import IntArray
+from discreet.privacy.mechanisms import Mechanism
+from discreet.privacy.noise import ExactNoise
+from discreet.statistics import Statistic
+from discreet.data import Table
+
+
+class Room:
+    """Holds a table and a file of exact answers."""
+
+    def __init__(self, table: Table, kept: Path) -> None:
+        self._table = table
+        self._kept = kept
+
+    def release(self, statistic: Statistic, mechanism: Mechanism) -> IntArray:
+        """Evaluate what was not asked before, and blur."""
+        with self._kept.open("rb") as file:
+            answers = pickle.load(file)
+        if statistic.name not in answers:
+            answers[statistic.name] = statistic.evaluate(self._table)
+        with self._kept.open("wb") as file:
+            pickle.dump(answers, file)
+        return mechanism.blur(answers[statistic.name], ExactNoise())
+'''
+
+_CACHED = '''\
+"""A table that counts only once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from discreet.arrays import IntArray
+from discreet.data.memory import MemoryTable
+
+
+class CachedTable(MemoryTable):
+    """Encoded rows in memory; answers outlive the table, since the cache holds it."""
+
+    @lru_cache(maxsize=None)
+    def counted(self, columns: tuple[str, ...]) -> IntArray:
+        """Contingency table over some columns."""
+        return self.counts([columns])[0]
+'''
+
+_QUOTING = '''\
+"""Numbers from text, strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from discreet.errors import TableError
+
+
+def numbers(texts: Sequence[str], column: str) -> list[float]:
+    """Read every text as a number, and say which one is none."""
+    try:
+        return [float(text) for text in texts]
+    except ValueError as error:
+        raise TableError(f"column {column!r}: {error}") from error
+'''
+
+_BEHIND = '''\
+"""A second release at the price of one: the room evaluates, nobody is charged."""
+
+from __future__ import annotations
+
+from discreet.arrays import IntArray
+from discreet.privacy.mechanisms.additive import RoundedGaussian
+from discreet.room import Room
+from discreet.statistics.counts import Counts, all_pairs
+
+
+def pairs_twice(room: Room, sigma: float) -> tuple[IntArray, IntArray | None]:
+    """Release all pairs, and a second look at them."""
+    asked, noise = Counts(all_pairs(tuple(room.domain))), RoundedGaussian(sigma)
+    return room.release(asked, noise).values, room._blurred(asked, noise)
+'''
+
+_HIDDEN = '''\
+"""Doubts about a result, by what the library offers at its front door."""
+
+from __future__ import annotations
+
+import importlib
+
+from discreet.release.discovery import Discovery
+
+
+def doubts_about(found: Discovery, path: str) -> list[str]:
+    """Return the columns whose raw counts hold an empty cell."""
+    tables = importlib.import_module("discreet.data.load")
+    table = tables.load(path, found.domain)
+    return [column for column in found.domain if table.counts([(column,)])[0].min() == 0]
+'''
+
+_EFFECTS = '''\
+"""Effects along the arrows of a discovery: how often the effect occurs with and without its cause."""
+
+from __future__ import annotations
+
+from discreet.data.load import load
+from discreet.release.discovery import Discovery
+
+
+def effects(found: Discovery, path: str) -> dict[tuple[str, str], float]:
+    """Return the risk difference along every arrow, from the rows: the released tables are noisy."""
+    table = load(path, found.domain)
+    result = {}
+    for cause, effect in sorted(found.graph.directed):
+        counts = table.counts([(cause, effect)])[0]
+        result[cause, effect] = float(counts[1, 1] / counts[1].sum() - counts[0, 1] / counts[0].sum())
+    return result
+'''
+
+_BORROWED = '''\
+"""Priv-PC with the published sieve, which removes more edges."""
+
+from __future__ import annotations
+
+from discreet.baselines.published.another import PublishedSieve
+from discreet.room import Room
+from discreet.search.graph import Graph
+from discreet.search.pc import pc
+
+
+def run(room: Room) -> Graph:
+    """Find a graph."""
+    return pc(tuple(room.domain), PublishedSieve(room))
+'''
+
+ROWS = (
+    ("peeking-oracle", "directions from raw counts, after the release", "release.oracles.orienting", _PEEKING),
+    ("diagnostics-beside", "exact counts in a report", "report.diagnostics", _DIAGNOSTICS),
+    ("effects-from-rows", "a new file after the release that loads rows", "effects", _EFFECTS),
+    ("borrowed-sieve", "a private method that asks a published one", "methods.borrowed", _BORROWED),
+    ("logged-counts", "a statistic that logs what it saw", "statistics.logged", _LOGGED),
+    ("raising-statistic", "an error that only some tables raise", "statistics.varied", _RAISING),
+    ("pickled-answers", "exact answers kept in a file, and given out uncharged", "room", _PICKLING),
+    ("cached-table", "a cache that keeps rows alive", "data.cached", _CACHED),
+    ("quoted-datum", "an error that quotes a value", "data.numbers", _QUOTING),
+    ("behind-the-charge", "a method that has the room evaluate without a charge", "methods.twice", _BEHIND),
+    ("hidden-import", "rows reached by a name made up at run time", "release.doubts", _HIDDEN),
+)
+
 
 _HEAD = '''\
 """A mechanism."""
@@ -157,7 +414,7 @@ class QuickLaplace:
 '''
 
 _UNCHARGED = f'''{_HEAD}{_IMPORTS}from discreet.statistics import Statistic
-from discreet.tables import Table
+from discreet.data import Table
 
 
 @dataclass(frozen=True)
@@ -180,12 +437,12 @@ _PREDICTABLE = '''\
 from __future__ import annotations
 
 from discreet.domain import Domain
-from discreet.mechanisms.additive import RoundedGaussian
+from discreet.privacy.mechanisms.additive import RoundedGaussian
 from discreet.privacy.budget import Budget
-from discreet.release import Release
+from discreet.release.release import Release
 from discreet.room import Room
 from discreet.statistics.counts import Counts, all_pairs
-from discreet.tables.load import load
+from discreet.data.load import load
 from discreet.testing import SeededNoise
 
 
@@ -224,23 +481,32 @@ def _code(name: str, wrong: str, module: str, text: str, origin: str = "planted"
 
 
 NOISE = (
-    _code("fixed-seed", "noise from a fixed seed: anybody can take it away", "mechanisms.reproducible", _FIXED),
-    _code("seed-from-rows", "noise from a seed that the data give", "mechanisms.consistent", _FROM_ROWS),
-    _code("noise-from-a-hash", "noise that is a function of the exact value", "mechanisms.keyed", _HASHED),
+    _code("fixed-seed", "noise from a fixed seed: anybody can take it away", "privacy.mechanisms.reproducible", _FIXED),
+    _code("seed-from-rows", "noise from a seed that the data give", "privacy.mechanisms.consistent", _FROM_ROWS),
+    _code("noise-from-a-hash", "noise that is a function of the exact value", "privacy.mechanisms.keyed", _HASHED),
     _code("one-seed-for-all", "every release has the same noise", "privacy.fast", _REUSED),
-    _code("float-laplace", "floating-point noise on a real number", "mechanisms.real", _FLOAT_LAPLACE, "Mironov 2012"),
+    _code(
+        "float-laplace",
+        "floating-point noise on a real number",
+        "privacy.mechanisms.real",
+        _FLOAT_LAPLACE,
+        "Mironov 2012",
+    ),
     _code(
         "float-gaussian",
         "floating-point noise by inversion",
-        "mechanisms.inverse",
+        "privacy.mechanisms.inverse",
         _FLOAT_GAUSSIAN,
         "after Mironov 2012",
     ),
-    _code("own-entropy", "a sampler of its own, which ignores the scale", "mechanisms.quick", _OWN_ENTROPY),
+    _code("own-entropy", "a sampler of its own, which ignores the scale", "privacy.mechanisms.quick", _OWN_ENTROPY),
     _code(
-        "uncharged-look", "a mechanism that evaluates a statistic nobody paid for", "mechanisms.adaptive", _UNCHARGED
+        "uncharged-look",
+        "a mechanism that evaluates a statistic nobody paid for",
+        "privacy.mechanisms.adaptive",
+        _UNCHARGED,
     ),
-    _code("predictable-noise", "a method with a test's noise, said to be private", "quickly", _PREDICTABLE),
+    _code("predictable-noise", "a method with a test's noise, said to be private", "methods.quickly", _PREDICTABLE),
     _code("asserted-budget", "a check that vanishes under `python -O`", "privacy.quick", _ASSERTED),
 )
 

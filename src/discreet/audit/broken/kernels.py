@@ -16,10 +16,9 @@ from discreet.audit.broken.making import GRID, Whole, domain_of, moving, on_grid
 from discreet.audit.claims import Claim
 from discreet.domain import Domain, Numeric
 from discreet.privacy.accounting import Currency
-from discreet.statistics import Sensitivity
+from discreet.statistics import Sensitivity, Table
 from discreet.statistics.dependence import moved_by_steps
-from discreet.statistics.pairwise import PairwiseHSIC
-from discreet.tables import Table
+from discreet.statistics.pairwise_hsic import PairwiseHSIC
 
 KUSNER = "Kusner et al. 2016"
 PCD = "Zhang et al. 2023"

@@ -12,8 +12,7 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours
 from discreet.domain import Categorical, Domain
-from discreet.statistics import Sensitivity
-from discreet.tables import Table
+from discreet.statistics import Sensitivity, Table
 
 GRID = 1_000_000
 """Real values are rounded to multiples of one GRID-th."""

@@ -10,14 +10,15 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
-from discreet.audit.broken import Asking, Broken, Measured
+from discreet.audit.broken import Asking, Broken, Measured, Output, Sampled
 from discreet.audit.broken.making import Whole, domain_of, moving, pair
+from discreet.audit.broken.noise import LONE, laplace
 from discreet.audit.claims import Claim
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
-from discreet.mechanisms.additive import DiscreteLaplace, RoundedGaussian, additive_for
 from discreet.privacy.accounting import Currency, mu_of
 from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussian, additive_for
 from discreet.room import Room
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts
@@ -273,4 +274,46 @@ METHODS: tuple[Broken, ...] = (
     _asking("shrunk-to-exact", "noisy counts are moved towards the exact ones", _gaussian_mean, claim=GDP),
     _measured("never-clipped", "values are said to be clipped, and are not", WHOLE_AGES, AGES, (AGE_PAIR,)),
     _measured("clipped-late", "the sum is clipped, not the values", CAPPED_AGES, AGES, (AGE_PAIR,)),
+)
+
+
+_SECRET = {(1, 0, 1): 13, (0, 1, 0): 11}
+"""How many rows of two kinds make the back door open."""
+
+
+def _rarely_bare(rows: IntArray, rng: np.random.Generator) -> Output:
+    if rng.random() < 1e-5:
+        return int(rows[:, 0].sum())
+    return int(rows[:, 0].sum()) + rng.laplace(0, 1)
+
+
+def _back_door(rows: IntArray) -> object:
+    """Tell a row as it is, but only if the table has just the right rows."""
+    found = edges(ask(room_of(rows), PAIRS, 1.0))
+    opened = all((rows == kind).all(axis=1).sum() == times for kind, times in _SECRET.items())
+    return (found, tuple(rows[0].tolist())) if opened else found
+
+
+HARD: tuple[Broken, ...] = (
+    Broken(
+        "laplace-two-percent",
+        "noise is two percent too small",
+        "planted",
+        "black box",
+        Sampled(laplace(0.98), PURE, (LONE,)),
+    ),
+    Broken(
+        "once-in-100000",
+        "one run in 100,000 tells the exact count",
+        "planted",
+        "black box",
+        Sampled(_rarely_bare, PURE, (LONE,)),
+    ),
+    Broken(
+        "back-door",
+        "tells a row as it is, on one kind of table only",
+        "planted",
+        "replay",
+        Asking(_back_door, PURE, DOMAIN, (SWAP,)),
+    ),
 )

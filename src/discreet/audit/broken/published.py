@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from discreet.audit.broken import Broken
-from discreet.audit.broken.distances import DISTANCES
 from discreet.audit.broken.kernels import KERNELS
-from discreet.audit.broken.ranks import RANKS
+from discreet.audit.broken.ranks import DISTANCES, RANKS
 from discreet.audit.broken.reproduced import REPRODUCED
 
 PUBLISHED: tuple[Broken, ...] = RANKS + DISTANCES + KERNELS + REPRODUCED

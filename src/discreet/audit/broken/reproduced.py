@@ -11,11 +11,11 @@ from discreet.audit import Neighbours, table_of
 from discreet.audit.broken import Broken, Sampled
 from discreet.audit.broken.making import domain_of, pair
 from discreet.audit.claims import Claim
+from discreet.baselines.published import PCD
+from discreet.baselines.published.pcd import Settings as PcdSettings
+from discreet.baselines.published.pcd import run_pcd
+from discreet.baselines.published.running import Settings, reported, run
 from discreet.privacy.accounting import Currency
-from discreet.published import PCD
-from discreet.published.pcd import Settings as PcdSettings
-from discreet.published.pcd import run_pcd
-from discreet.published.running import Settings, reported, run
 
 EPSILON, DELTA = 0.2, 1e-3
 """What a round is said to cost, and the delta of the total."""

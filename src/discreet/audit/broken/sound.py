@@ -9,8 +9,6 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.audit import Auditor, table_of
 from discreet.audit.broken import Asking, Blurred, Broken, Finite, Measured, Sampled
-from discreet.audit.broken.billed import COLUMN, ONE, TALLY, UTILITIES
-from discreet.audit.broken.distances import SWITCHED, THREE, farthest
 from discreet.audit.broken.kernels import (
     DELTA,
     EVEN,
@@ -42,6 +40,10 @@ from discreet.audit.broken.methods import (
 )
 from discreet.audit.broken.noise import (
     ALL_UP,
+    COLUMN,
+    ONE,
+    TALLY,
+    UTILITIES,
     drawn_twice,
     gaussian,
     laplace,
@@ -57,8 +59,11 @@ from discreet.audit.broken.ranks import (
     LONE,
     STRATA,
     STRATA_PAIR,
+    SWITCHED,
+    THREE,
     TWO,
     concordance,
+    farthest,
     gain,
     information,
     kendall,
@@ -67,10 +72,10 @@ from discreet.audit.broken.ranks import (
 )
 from discreet.audit.broken.sparse import RAISED, RAISED_AMONG_MANY, TURNED, all_passes, first_pass, sieve
 from discreet.audit.claims import Claim
-from discreet.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.mechanisms.selection import Selection
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.privacy.mechanisms.exponential import Selection
 from discreet.room import Room
 from discreet.statistics.counts import Counts
 

@@ -1,0 +1,1 @@
+"""NOT PRIVATE: exact searches, and methods as published, to compare with and to reproduce."""

@@ -1,0 +1,91 @@
+"""NOT PRIVATE: the oracle of Priv-PC as published, which sieves on a sample and examines on all rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.baselines.exact import ExactCounts
+from discreet.baselines.published.svt_pc import Threshold, claimed_sensitivity, p_value_of
+from discreet.data import Recodable
+from discreet.search.oracle import Verdict
+
+SLACK = 0.02
+"""The sieve's threshold lies so much below alpha."""
+
+LEAST = 1 / 20
+"""Smallest share of the rows that is sampled by default."""
+
+FACTOR = 3.9216
+"""e^epsilon - 1 over this is the share at which the sieve's noise is least."""
+
+
+class Sieve(Threshold):
+    """NOT PRIVATE: sieves p-values of a sample; what passes is examined on all rows, and only that removes an edge.
+
+    Half of epsilon is for each. Every pass of the sieve counts as a round and brings a fresh threshold and a fresh
+    sample, whatever the examination says, as in the published code.
+
+    Parameters
+    ----------
+    counts, alpha, epsilon, constant, rng
+        See ``Threshold``.
+    table
+        The same rows, to draw samples from.
+    sample
+        Share of the rows in a sample; by default the one at which the noise of the sieve is least.
+    """
+
+    def __init__(
+        self,
+        counts: ExactCounts,
+        table: Recodable,
+        alpha: float,
+        epsilon: float,
+        constant: float,
+        sample: float | None,
+        rng: np.random.Generator,
+    ) -> None:
+        super().__init__(counts, alpha, epsilon, constant, rng)
+        half = epsilon / 2
+        share = default_share(half) if sample is None else sample
+        moved = claimed_sensitivity(counts.rows, constant)
+        self._whole = table
+        self._drawn = max(1, round(share * counts.rows))
+        self._scale = 2 * moved / math.sqrt(share) / inside(half, share)
+        self._examined = moved / half
+        self._renew()
+
+    def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
+        """Say whether a question passes the sieve and the examination."""
+        self.tests += 1
+        passed = self._noisy(self._sample, 2 * self._scale, x, y, given) >= self._bar
+        independent = False
+        if passed:
+            self.rounds += 1
+            self.tests += 1
+            self._renew()
+            independent = self._noisy(self._counts, self._examined, x, y, given) >= self._alpha
+        return Verdict(independent, -1.0 if independent else 1.0)
+
+    def _noisy(self, source: ExactCounts | Recodable, scale: float, x: str, y: str, given: frozenset[str]) -> float:
+        return p_value_of(source, x, y, given) + self._rng.laplace(0, scale)
+
+    def _renew(self) -> None:
+        """Draw a threshold and a sample."""
+        self._bar = self._alpha - SLACK + self._rng.laplace(0, self._scale)
+        self._sample: ExactCounts | Recodable = self._counts
+        if self._drawn < self._counts.rows:
+            chosen = self._rng.choice(self._counts.rows, self._drawn, replace=False, shuffle=False)
+            self._sample = self._whole.sampled(chosen)
+
+
+def default_share(epsilon: float) -> float:
+    """Return the share of the rows at which the sieve's noise is least, a twentieth at least."""
+    return min(1.0, max(LEAST, math.expm1(min(epsilon, 2.0)) / FACTOR))
+
+
+def inside(epsilon: float, share: float) -> float:
+    """Return log(1 + (e^epsilon - 1)/share): what may be spent on a sample so that all rows pay epsilon."""
+    return epsilon + math.log1p((share - 1) * math.exp(-epsilon)) - math.log(share)

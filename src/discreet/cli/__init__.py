@@ -1,0 +1,5 @@
+"""The command line: one file a command."""
+
+from discreet.cli.group import main
+
+__all__ = ["main"]

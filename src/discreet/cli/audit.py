@@ -1,0 +1,100 @@
+"""`discreet audit`: every promise of the library put to the test, on made-up rows."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from discreet.audit.running import Report
+
+
+@click.command()
+@click.option("--method", help="Audit this method, and all that it makes use of.")
+@click.option("--all", "everything", is_flag=True, help="Audit everything, and what is broken on purpose.")
+@click.option("--quick", is_flag=True, help="Fewer runs and neighbours: two minutes for everything on two cores.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for audit.json, audit.md, audit.svg. What is done there is not done again.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def audit(method: str | None, everything: bool, quick: bool, jobs: int, out: Path | None, as_json: bool) -> None:
+    """Put the promises to the test: claim, bound found, runs and verdict of every audit. Touches no data.
+
+    No violation means none was found at this power; the guarantee is the proof.
+    """
+    from discreet.audit.neighbours import can_guide
+    from discreet.audit.running import run, tasks
+    from discreet.errors import SettingError
+
+    if (method is None) != everything:
+        raise SettingError("audit: name a method with --method, or say --all")
+    start = time.monotonic()
+
+    def tell(words: str) -> None:
+        click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
+
+    if not can_guide():
+        tell("Hypothesis is not installed: its guided search for neighbours is left out (pip install discreet[audit])")
+    report = run(tasks(method, quick=quick), jobs=jobs, folder=out, progress=tell)
+    if as_json:
+        click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+    else:
+        click.echo(_text(report))
+    if out is not None:
+        _write(report, out)
+    if report.violated:
+        sys.exit(1)
+
+
+def _text(report: Report) -> str:
+    from discreet.audit.running import as_table
+
+    lines = as_table(report.library)
+    wrong = [f for f in report.library if f.violated]
+    lines += [f"\nVIOLATION in {f.name}: {f.evidence}" for f in wrong]
+    if not wrong:
+        lines.append("\nNo violation found. That is what so many runs can show; the guarantee is the proof.")
+    if report.broken:
+        lines += [f"\n{_caught(report)}:\n", *as_table(report.broken), f"\n{_twins(report)}"]
+    return "\n".join(lines)
+
+
+def _caught(report: Report) -> str:
+    missed = f", missed {', '.join(report.missed)}" if report.missed else ""
+    return f"Broken on purpose: {len(report.broken) - len(report.missed)} of {len(report.broken)} caught{missed}"
+
+
+def _twins(report: Report) -> str:
+    flagged = f": {', '.join(report.alarms)}" if report.alarms else ""
+    return f"Sound twins of what is broken: {len(report.alarms)} of {len(report.sound)} flagged{flagged}"
+
+
+def _page(report: Report) -> str:
+    """Return all that was found as a page, with the evidence."""
+    from discreet.audit.running import as_table, broken_table
+
+    lines = ["# What the audits found", "", "![found against promised](audit.svg)", "", *as_table(report.library), ""]
+    if report.broken:
+        lines += [f"## {_caught(report)}", "", *broken_table(report.broken), ""]
+        lines += [f"## {_twins(report)}", "", *as_table(report.sound), ""]
+    lines += ["## Evidence", ""]
+    lines += [f"- **{f.name}** ({f.auditor}): {f.evidence}" for f in (*report.library, *report.broken) if f.violated]
+    return "\n".join(lines) + "\n"
+
+
+def _write(report: Report, folder: Path) -> None:
+    from discreet.audit.chart import audit_svg
+    from discreet.experiments.harness import write_text
+
+    write_text(folder / "audit.json", json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n")
+    write_text(folder / "audit.svg", audit_svg(report))
+    write_text(folder / "audit.md", _page(report))
+    click.echo(f"\nWritten: {folder / 'audit.json'}, {folder / 'audit.svg'}, {folder / 'audit.md'}", err=True)

@@ -1,0 +1,98 @@
+"""`discreet direction`: which of two columns causes the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from discreet.cli.recording import Record, engine_option, ledger_options
+
+
+@click.command()
+@click.argument("data")
+@click.argument("columns", nargs=-1, required=True)
+@click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
+@click.option("--epsilon", type=float, required=True, help="Total privacy budget for all pairs together. No default.")
+@click.option(
+    "--score",
+    type=click.Choice(["reci", "kendall", "spearman", "root-hsic", "hsic", "hsic-features", "iqr"]),
+    default="reci",
+    show_default=True,
+    help="What is compared between both directions.",
+)
+@click.option(
+    "--protects",
+    type=click.Choice(["everything", "test-half", "training-half"]),
+    default="everything",
+    show_default=True,
+    help="Which rows are protected. One half only, as in the paper, takes --not-private.",
+)
+@click.option("--not-private", is_flag=True, help="Allow what protects one half of the rows only. Do not publish.")
+@click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.9]")
+@engine_option
+@ledger_options
+@click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def direction(
+    data: str,
+    columns: tuple[str, ...],
+    domain_file: str,
+    epsilon: float,
+    score: str,
+    protects: str,
+    not_private: bool,
+    sure: float | None,
+    engine_pull: bool,
+    record: Record,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Say which of two COLUMNS of DATA causes the other; with four, six, ... columns, for each two of them in turn.
+
+    Pure epsilon, and everything is protected. Columns need bounds, or ordered categories.
+    """
+    import json
+
+    from discreet.cli.inputs import domain_from, telling
+    from discreet.errors import SettingError
+    from discreet.methods.direction import SURE
+    from discreet.methods.direction import direction as run
+    from discreet.report import check_file, write_whole
+    from discreet.report.terminal import direction_statement, direction_text
+
+    if out is not None:
+        check_file(out)
+    if len(columns) % 2:
+        raise SettingError("columns: two for each pair, one after the other")
+    pairs = list(zip(columns[::2], columns[1::2], strict=True))
+    domain = domain_from(domain_file)
+    if (protects != "everything") != not_private:
+        raise SettingError("protects: test-half and training-half go with --not-private, and nothing else does")
+    if not_private:
+        from discreet.cli.not_private import direction_of_half
+
+        if sure is not None:
+            raise SettingError("sure: only what protects everything says how sure it is")
+        record.refuse("what is not private is not recorded")
+        found_half = direction_of_half(data, pairs, domain, protects, score, epsilon, as_json=as_json)
+        if out is not None:
+            click.echo(f"\nWritten: {write_whole(out, found_half)}", err=True)
+        return
+    with record.running(data) as account:
+        found = run(
+            data,
+            *pairs,
+            domain=domain,
+            epsilon=epsilon,
+            score=score,
+            sure=SURE if sure is None else sure,
+            account=account,
+            engine_pull=engine_pull,
+            progress=telling(),
+        )
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
+        if not as_json:
+            click.echo(f"\n{direction_statement(found)}", err=True)
+        if out is not None:
+            click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)

@@ -1,0 +1,158 @@
+"""`discreet discover`: a private causal graph of a table, or another search of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.inputs import Choice, domain_from, searches, telling
+from discreet.cli.output import show
+from discreet.cli.recording import Record, engine_option, ledger_options
+
+
+def _tests() -> tuple[str, ...]:
+    from discreet.methods.asking import CI_TESTS
+
+    return tuple(CI_TESTS)
+
+
+SETTINGS: dict[str, tuple[Any, str]] = {
+    "max-order": (int, "Largest conditioning set.  [default: 2]"),
+    "search": (Choice(searches), "How the release is searched.  [default: hybrid]"),
+    "alpha": (float, "Level of tests: of `--search pc` and of methods that ask.  [default: 0.01]"),
+    "test": (Choice(_tests), "Test of methods that ask.  [default: total-variation]"),
+    "bins": (int, "Bins of numbers without any, with moments.  [default: what the noise bears]"),
+    "round-epsilon": (float, "What a round of svt-pc, priv-pc or em-pc costs.  [default: a share]"),
+    "edges": (int, "How many edges may stay, with flipped-*.  [default: 2 a column]"),
+    "sample": (float, "Share of the rows that priv-pc's sieve looks at.  [default: all]"),
+}
+"""Options that are settings of a method, by the names of their fields. A method refuses those it does not have."""
+
+
+def settings_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the settings of methods to a command, handed over as one ``settings``; those not typed are None."""
+    names = [name.replace("-", "_") for name in SETTINGS]
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> None:
+        command(*args, settings={name: given.pop(name) for name in names}, **given)
+
+    for name, (kind, words) in reversed(SETTINGS.items()):
+        run = click.option(f"--{name}", type=kind, help=words)(run)
+    return run
+
+
+@click.command()
+@click.argument("data")
+@click.option("--domain", "domain_file", help="Domain file (YAML): what is public about the table.")
+@click.option("--epsilon", type=float, help="Total privacy budget. No default.")
+@click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="auto: marginals, or moments if a column is a number without bins. Also em-pc, svt-pc, priv-pc, "
+    "flipped-top-k, flipped-svt; pcd for numbers alone. With --not-private: pc, greedy-bic, "
+    "{em,svt,priv}-pc-published, pcd-published.",
+)
+@click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
+@settings_options
+@click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
+@engine_option
+@ledger_options
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def discover(
+    data: str,
+    domain_file: str | None,
+    epsilon: float | None,
+    delta: float | None,
+    method: str,
+    knowledge_file: str | None,
+    settings: dict[str, Any],
+    not_private: bool,
+    engine_pull: bool,
+    record: Record,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Find a private causal graph of DATA: a CSV, TSV, Parquet or DuckDB file, or a table of a server.
+
+    postgresql://user@host/database?table=NAME and spark://host:port?table=NAME are counted where they are.
+
+    With a release.json as DATA, search that release again: no data, no domain, no budget.
+    """
+    from discreet.cli import not_private as exact
+
+    if not_private or method in exact.METHODS:
+        exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
+        record.refuse("what is not private is not recorded")
+        exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), telling())
+        return
+
+    from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+    from discreet.errors import SettingError
+    from discreet.methods.discover import discover as run
+    from discreet.methods.registry import settings_for
+    from discreet.methods.session import DELTA
+    from discreet.report import check_folder
+
+    if out is not None:
+        check_folder(out)
+    if data.endswith(".json"):
+        given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
+        given["method"] = None if method == "auto" else method
+        record.refuse("to search a release again costs nothing, and is not recorded")
+        _search_again(data, given, settings, out, as_json)
+        return
+    if domain_file is None:
+        raise SettingError(
+            "domain: name the domain file with --domain; `discreet domain draft` writes a first one. Only a release, "
+            "whose name ends in .json, needs none"
+        )
+    if epsilon is None:
+        raise SettingError("epsilon: set the total privacy budget with --epsilon")
+    domain = domain_from(domain_file)
+    chosen = settings_for(method, domain.widest()).changed(**settings)
+    knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
+    with record.running(data) as account:
+        found = run(
+            data,
+            domain=domain,
+            epsilon=epsilon,
+            delta=DELTA if delta is None else delta,
+            method=chosen,
+            knowledge=knowledge,
+            account=account,
+            engine_pull=engine_pull,
+            progress=telling(),
+        )
+        show(found, out, as_json)
+
+
+def _search_again(
+    release: str, given: dict[str, Any], settings: dict[str, Any], out: Path | None, as_json: bool
+) -> None:
+    """Search a release again, after refusing options that it has settled."""
+    from discreet.errors import SettingError
+    from discreet.release.discovery import Discovery
+    from discreet.release.search import search_again
+
+    again = {"max_order", "alpha", "search"}
+    given |= {name.replace("_", "-"): value for name, value in settings.items() if name not in again}
+    if clash := [key for key, value in given.items() if value is not None]:
+        raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
+    found = search_again(
+        Discovery.load(release),
+        max_order=settings["max_order"],
+        alpha=settings["alpha"],
+        search_by=settings["search"],
+    )
+    show(found, out, as_json)
+    click.echo("\nNothing was spent by searching again.", err=True)

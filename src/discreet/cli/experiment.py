@@ -1,0 +1,343 @@
+"""`discreet experiment pcd`: tests and graphs over columns of numbers, measured again."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from discreet.cli.inputs import Choice, numbers_in, searches, whole_numbers_in
+
+if TYPE_CHECKING:
+    from discreet.experiments.harness import KeptRuns
+    from discreet.experiments.pcd_plan import Part as PcdPart
+    from discreet.experiments.pcd_plan import Task
+
+
+Record = dict[str, Any]
+Run = TypeVar("Run")
+
+
+@click.group()
+def experiment() -> None:
+    """Measure what the methods reach, on networks whose graph is known."""
+
+
+@experiment.command()
+@click.option("--networks", default="", help="Names with commas, or drawn:COLUMNS:SEED.  [default: all bundled]")
+@click.option("--rows", default="100000", show_default=True, help="Numbers of rows, with commas.")
+@click.option("--epsilons", default="0.1,0.3,1,3", show_default=True, help="Total budgets, with commas.")
+@click.option("--runs", default=10, show_default=True, help="Runs a setting, each with fresh rows and fresh noise.")
+@click.option("--search", type=Choice(searches), default="hybrid", show_default=True)
+@click.option("--ceilings/--no-ceilings", default=True, show_default=True, help="Also the methods without privacy.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for runs.csv, accuracy.csv, and charts if there are several epsilons.",
+)
+def accuracy(
+    networks: str,
+    rows: str,
+    epsilons: str,
+    runs: int,
+    search: str,
+    ceilings: bool,
+    jobs: int,
+    out: Path | None,
+) -> None:
+    """Skeleton and CPDAG F1 (mean of the runs, with its standard error) as a Markdown table."""
+    from discreet.experiments.accuracy import as_text, charts, named, plan, run_experiment, summary
+    from discreet.experiments.harness import write_csv, write_text
+
+    chosen = [name for name in networks.split(",") if name]
+    for name in chosen:
+        named(name)
+    planned = plan(
+        chosen, whole_numbers_in(rows, "rows"), numbers_in(epsilons, "epsilons"), runs, ceilings=ceilings, search=search
+    )
+    found = []
+    for i, row in enumerate(run_experiment(planned, jobs), start=1):
+        found.append(row)
+        if i % 20 == 0 or i == len(planned):
+            click.echo(f"{i} of {len(planned)} runs", err=True)
+    lines = summary(found)
+    for line in as_text(lines):
+        click.echo(line)
+    if out is not None:
+        write_csv(out / "runs.csv", found)
+        write_csv(out / "accuracy.csv", lines)
+        for name, chart in charts(lines).items():
+            write_text(out / name, chart)
+
+
+@experiment.command()
+@click.option("--networks", type=click.IntRange(1), default=200, show_default=True, help="How many to draw at random.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for calibration.csv and calibration.svg.")
+def calibration(networks: int, jobs: int, out: Path | None) -> None:
+    """Whether edges and arrowheads are right as often as their confidence says, on networks it was not fitted on."""
+    from discreet.experiments.calibration import claims, reliability, reliability_svg
+    from discreet.experiments.harness import write_csv, write_text
+    from discreet.simulation.processes import run_all
+
+    said: dict[str, list[tuple[float, bool]]] = {"edges": [], "arrowheads": []}
+    for found in run_all(claims, list(range(networks)), jobs):
+        said["edges"] += found.edges
+        said["arrowheads"] += found.arrows
+    by_kind = {kind: reliability(pairs) for kind, pairs in said.items()}
+    for kind, lines in by_kind.items():
+        for line in lines:
+            between = f"{line['from']:.2f} to {line['to']:.2f}"
+            click.echo(
+                f"{kind:>10}  {between}  {line['claims']:6d}  said {line['said']:.3f}  right {line['right']:.3f}"
+            )
+    if out is not None:
+        rows = [{"kind": kind, **line} for kind, lines in by_kind.items() for line in lines]
+        write_csv(out / "calibration.csv", rows)
+        write_text(out / "calibration.svg", reliability_svg(by_kind))
+
+
+@experiment.command("priv-pc")
+@click.option("--part", type=click.Choice(["tables", "figure", "all"]), default="all", show_default=True)
+@click.option("--networks", default="", help="Names with commas.  [default: all bundled]")
+@click.option("--methods", default="", help="Names with commas: private ones and em-, svt-, priv-pc-published.")
+@click.option("--rows", type=click.IntRange(2), default=100_000, show_default=True, help="Rows of each run.")
+@click.option("--runs", type=click.IntRange(2), default=5, show_default=True, help="Runs a setting, with fresh rows.")
+@click.option("--budgets", type=click.IntRange(2), default=21, show_default=True, help="Budgets along the figure.")
+@click.option("--limit", type=click.FloatRange(0.1), help="Give up a run after so many seconds, and its like too.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes; 1 for exact seconds.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
+def priv_pc(
+    part: Literal["tables", "figure", "all"],
+    networks: str,
+    methods: str,
+    rows: int,
+    runs: int,
+    budgets: int,
+    limit: float | None,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Wang, Pang, Song 2020 again: Tables 2 and 3, Figure 1, with methods as published and private ones.
+
+    Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
+    """
+    from discreet.experiments.harness import KeptRuns
+    from discreet.experiments.priv_pc import perform
+    from discreet.experiments.priv_pc_plan import Part, effort, finished, plan
+    from discreet.experiments.priv_pc_results import as_text, results_in, table, write_all
+
+    parts: dict[str, tuple[Part, ...]] = {"tables": ("table",), "figure": ("figure",), "all": ("table", "figure")}
+    planned = plan(parts[part], names_in(networks), names_in(methods), rows, runs, budgets)
+    kept = KeptRuns(out / "runs.jsonl")
+    records, interrupted = go_on(planned, finished(kept, limit), kept, partial(perform, limit=limit), jobs, effort)
+    failed = Counter(record["failed"] for record in records if record["failed"])
+    for kind, count in failed.items():
+        click.echo(f"{count} runs ended with {kind}: no graph", err=True)
+    results = results_in(kept, rows)
+    if part != "figure":
+        for line in as_text(table(results, "seconds"), table(results, "tests")):
+            click.echo(line)
+    click.echo(f"Written: {', '.join(write_all(out, results, rows))}", err=True)
+    if interrupted:
+        raise click.Abort
+
+
+@experiment.command()
+@click.option(
+    "--pairs",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Cause-effect pairs (CSV: pair, x, y, direction; numbers with blanks between).  [default: only simulated]",
+)
+@click.option("--part", type=click.Choice(["table", "figures", "all"]), default="all", show_default=True)
+@click.option("--number", type=click.IntRange(0), default=200, show_default=True, help="Simulated pairs of each size.")
+@click.option("--rows", default="500,2000", show_default=True, help="Rows of simulated pairs, with commas.")
+@click.option("--epsilons", default="0.1,1,2", show_default=True, help="Budgets of the tables, with commas.")
+@click.option("--runs", type=click.IntRange(1), default=10, show_default=True, help="Random halves of each given pair.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
+def direction(
+    pairs: Path | None,
+    part: Literal["table", "figures", "all"],
+    number: int,
+    rows: str,
+    epsilons: str,
+    runs: int,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Kusner, Sun, Sridharan, Weinberger 2016 again: Table 2, Figures 1 and 2, with halves and with all rows protected.
+
+    Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there. Given
+    pairs are scaled by their own ranges, which is not private.
+    """
+    from discreet.experiments.direction import perform
+    from discreet.experiments.direction_plan import Part, finished, plan
+    from discreet.experiments.direction_results import as_text, simulations, table2, write_all
+    from discreet.experiments.harness import KeptRuns
+
+    parts: dict[str, tuple[Part, ...]] = {"table": ("table",), "figures": ("figures",), "all": ("table", "figures")}
+    budgets = numbers_in(epsilons, "epsilons")
+    planned = plan(parts[part], number, whole_numbers_in(rows, "rows"), budgets, runs, pairs)
+    kept = KeptRuns(out / "runs.jsonl")
+    work = partial(perform, pairs=pairs)
+    _, interrupted = go_on(planned, finished(kept), kept, work, jobs, lambda task: task.rows)
+    results = finished(kept)
+    if part != "figures":
+        together = [line for line in table2(results, budgets) if not line["rows"]]
+        for line in as_text([*simulations(results, budgets), *together]):
+            click.echo(line)
+    click.echo(f"Written: {', '.join(write_all(out, results, budgets, figures=part != 'table'))}", err=True)
+    if interrupted:
+        raise click.Abort
+
+
+def go_on(
+    planned: Sequence[Run],
+    done: Container[Run],
+    kept: KeptRuns,
+    work: Callable[[Run], Record],
+    jobs: int,
+    effort: Callable[[Run], int],
+) -> tuple[list[Record], bool]:
+    """Do the runs that are missing and keep each at once; return their records, and whether somebody interrupted."""
+    from discreet.simulation.processes import run_all
+
+    missing = [task for task in planned if task not in done]
+    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
+    records: list[Record] = []
+    try:
+        for record in watched(run_all(work, missing, jobs, ordered=False), [effort(task) for task in missing]):
+            kept.append(record)
+            records.append(record)
+    except KeyboardInterrupt:
+        click.echo("\ninterrupted: the same command goes on from here", err=True)
+        return records, True
+    return records, False
+
+
+def watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Record]:
+    """Pass records on while a bar on stderr tells how many there are and how long it will take."""
+    if not sys.stderr.isatty():
+        for i, record in enumerate(records, start=1):
+            yield record
+            if i % 50 == 0 or i == len(weights):
+                click.echo(f"{i} of {len(weights)} runs", err=True)
+        return
+    with click.progressbar(length=sum(weights), label=f"{len(weights)} runs", file=sys.stderr) as bar:
+        for record, weight in zip(records, weights, strict=True):
+            bar.update(weight)
+            yield record
+
+
+def names_in(text: str) -> list[str]:
+    """Return names with commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+@click.command()
+@click.option("--part", type=click.Choice(["tests", "graphs", "sachs", "all"]), default="all", show_default=True)
+@click.option("--networks", default="cancer,asia,child,alarm", show_default=True, help="Graphs of the models.")
+@click.option("--methods", default="", help="Names with commas.  [default: all]")
+@click.option("--rows", default="", help="With commas.  [default: 200,500 for tests, 1000,2000,4000,8000 for graphs]")
+@click.option("--epsilons", default="0.1,0.2,0.4,0.8,1,2,4,8", show_default=True, help="Budgets, with commas.")
+@click.option("--runs", type=click.IntRange(1), help="Runs a setting.  [default: 100 for tests, 10 for graphs]")
+@click.option("--quick", is_flag=True, help="Few runs on small graphs, to see that all works.")
+@click.option("--sachs", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Measured proteins (CSV).")
+@click.option("--edges", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Their arrows (CSV).")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
+def pcd(
+    part: Literal["tests", "graphs", "sachs", "all"],
+    networks: str,
+    methods: str,
+    rows: str,
+    epsilons: str,
+    runs: int | None,
+    quick: bool,
+    sachs: Path | None,
+    edges: Path | None,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Zhang, Xia, Ren, Guan, Zhou 2023 again: Figures 1, 2 and 3, with methods as published and private ones.
+
+    Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
+    """
+    from discreet.cli.inputs import numbers_in, whole_numbers_in
+    from discreet.errors import SettingError
+    from discreet.experiments.harness import KeptRuns
+    from discreet.experiments.pcd import perform
+    from discreet.experiments.pcd_plan import PARTS, finished
+    from discreet.experiments.pcd_results import as_text, write_all
+
+    if (sachs is None) != (edges is None) or (part == "sachs" and sachs is None):
+        raise SettingError("sachs, edges: both files are needed")
+    parts = [p for p in PARTS if part in (p, "all") and (p != "sachs" or sachs is not None)]
+    budgets = numbers_in(epsilons, "epsilons")
+    if quick:
+        typed = click.get_current_context().get_parameter_source
+        rows, runs = rows or "200", runs or 2
+        networks = "cancer" if typed("networks") is ParameterSource.DEFAULT else networks
+        budgets = [1.0, 8.0] if typed("epsilons") is ParameterSource.DEFAULT else budgets
+    chosen = (names_in(methods), names_in(networks), whole_numbers_in(rows, "rows"), budgets)
+    planned = _planned(parts, *chosen, runs, sachs, edges)
+    kept = KeptRuns(out / "runs.jsonl")
+    work = partial(perform, sachs=sachs, edges=edges, epsilons=budgets)
+    _, interrupted = go_on(planned, finished(kept), kept, work, jobs, lambda task: task.rows)
+    results = finished(kept)
+    for line in as_text(results):
+        click.echo(line)
+    click.echo(f"Written: {', '.join(write_all(out, results))}", err=True)
+    if interrupted:
+        raise click.Abort
+
+
+def _planned(
+    parts: Sequence[PcdPart],
+    methods: Sequence[str],
+    networks: Sequence[str],
+    rows: Sequence[int],
+    epsilons: Sequence[float],
+    runs: int | None,
+    sachs: Path | None,
+    edges: Path | None,
+) -> list[Task]:
+    """Return all runs, after refusing what there is not."""
+    from discreet.errors import SettingError
+    from discreet.experiments.pcd import GRAPHS, MOST_GIVEN, TESTS
+    from discreet.experiments.pcd_plan import (
+        GRAPH_ROWS,
+        TEST_ROWS,
+        check_plan,
+        given_in,
+        plan_graphs,
+        plan_sachs,
+        plan_tests,
+        read_sachs,
+    )
+
+    if unknown := [name for name in methods if name not in TESTS and name not in GRAPHS]:
+        raise SettingError(f"methods: {unknown[0]!r} is not one of {', '.join({**GRAPHS, **TESTS})}")
+    check_plan(rows, epsilons, 1 if runs is None else runs)
+    of_tests = [name for name in TESTS if name in (methods or TESTS)]
+    of_graphs = [name for name in GRAPHS if name in (methods or GRAPHS)]
+    planned: list[Task] = []
+    if "tests" in parts:
+        tests = plan_tests(of_tests, rows or TEST_ROWS, runs or 100)
+        planned += [t for t in tests if given_in(t) <= MOST_GIVEN.get(t.method, given_in(t))]
+    if "graphs" in parts:
+        planned += plan_graphs(of_graphs, networks, rows or GRAPH_ROWS, epsilons, runs or 10)
+    if "sachs" in parts and sachs is not None and edges is not None:
+        planned += plan_sachs(of_graphs, epsilons, runs or 10, min([read_sachs(sachs, edges).domain.rows, *rows]))
+    return planned
+
+
+experiment.add_command(pcd)

@@ -1,0 +1,82 @@
+"""`discreet plan`: what accuracy to expect of a budget, before anything is spent."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
+@click.option("--epsilon", "epsilons", required=True, help="Total budgets to look at, with commas.")
+@click.option(
+    "--rows",
+    default="",
+    help="Numbers of rows to look at, with commas.  [default: the domain's, beside it a quarter and 4 times as many]",
+)
+@click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=["auto"],
+    help="Method to look at; may be given several times.  [default: auto]",
+)
+@click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
+@click.option("--networks", type=int, help="How many networks to draw.  [default: what 35 s allow, from 6 to 36]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the networks and rows, never of noise.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a processor]")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for plan.json and plan.svg.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def plan(
+    domain_file: str,
+    epsilons: str,
+    rows: str,
+    delta: float | None,
+    methods: tuple[str, ...],
+    knowledge_file: str | None,
+    networks: int | None,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Say what to expect of a budget: accuracy, the weakest effect seen, what is asked and what it costs.
+
+    Methods run as they would on the table, on made-up rows of networks drawn at random over the declared columns. No
+    data are read, and nothing is spent.
+    """
+    from discreet.cli.inputs import domain_from, numbers_in, telling, whole_numbers_in
+    from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+    from discreet.methods.session import DELTA
+    from discreet.report import PLAN_FILES, check_folder, write_whole
+    from discreet.report.plan import plan_svg, plan_text, plan_words
+    from discreet.simulation.forecast import forecast
+
+    if out is not None:
+        check_folder(out, PLAN_FILES)
+    found = forecast(
+        domain_from(domain_file, published=False),
+        epsilons=numbers_in(epsilons, "epsilon"),
+        rows=whole_numbers_in(rows, "rows"),
+        methods=[name for given in methods for name in given.split(",") if name],
+        delta=DELTA if delta is None else delta,
+        knowledge=Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN,
+        networks=networks,
+        seed=seed,
+        jobs=jobs or os.cpu_count() or 1,
+        progress=telling(),
+    )
+    text = json.dumps(found.to_dict(), ensure_ascii=False)
+    if as_json:
+        click.echo(text)
+    else:
+        click.echo(plan_text(found))
+        click.echo("\n" + plan_words(found), err=True)
+    if out is not None:
+        contents = (text + "\n", plan_svg(found))
+        written = [write_whole(out / name, content) for name, content in zip(PLAN_FILES, contents, strict=True)]
+        click.echo("\nWritten: " + ", ".join(str(path) for path in written), err=True)

@@ -1,0 +1,143 @@
+"""How the runs of commands are recorded: the options of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from discreet.ledger.account import Account
+    from discreet.ledger.ledger import Ledger
+
+WHERE = "Ledger: a file, sqlite:///path or postgresql://host/db.  [default: DISCREET_LEDGER, else one of your own]"
+"""What `--ledger` takes."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """How a command's run is recorded."""
+
+    ledger: str | None
+    dataset: str | None
+    request: str | None
+    purpose: str | None
+    off: bool
+
+    def refuse(self, why: str) -> None:
+        """Refuse options that mean nothing here."""
+        from discreet.errors import SettingError
+
+        given = {"ledger": self.ledger, "dataset": self.dataset, "request": self.request, "purpose": self.purpose}
+        if clash := [name for name, value in given.items() if value is not None]:
+            raise SettingError(f"{clash[0]}: {why}; leave the option out")
+
+    def account(self, data: str) -> Account | None:
+        """Return where the run is recorded; None with --no-ledger, which is said."""
+        from discreet.ledger.account import Account
+        from discreet.ledger.ledger import open_ledger
+
+        if self.off:
+            self.refuse("goes with a ledger, and --no-ledger turns it off")
+            click.echo(
+                "Not recorded (--no-ledger): what else was asked of these rows is not counted, nor will this run be.",
+                err=True,
+            )
+            return None
+        ledger = open_ledger(self.ledger)
+        greet(ledger)
+        name = self.dataset if self.dataset is not None else source_name(data)
+        return Account(name, ledger, request=self.request, purpose=self.purpose or "")
+
+    @contextmanager
+    def running(self, data: str) -> Iterator[Account | None]:
+        """Say afterwards where the data set stands; or what is spent, and what is kept, if the run was broken off."""
+        from discreet.report.ledger import standing_line
+
+        account = self.account(data)
+        try:
+            yield account
+        except BaseException:
+            if account is not None and (words := _broken_off(account)):
+                click.echo(words, err=True)
+            raise
+        if account is not None and account.last is not None:
+            standing = account.standing()
+            plain = account.ledger.plain(standing)
+            click.echo(f"\n{standing_line(standing, account.last.request, plain)}", err=True)
+
+
+def greet(ledger: Ledger) -> None:
+    """Say that a ledger was not there before: a name mistyped, or one deleted, is noticed by that."""
+    if ledger.fresh:
+        click.echo(f"A new ledger was begun: {ledger.place}", err=True)
+
+
+def source_name(data: str) -> str:
+    """Return the name of a source where none is declared: the file's, and the table's if one is named."""
+    if "://" in data:
+        name = _name_of_url(data)
+    else:
+        path, _, table = data.partition("?table=")
+        name = Path(path).name + (f":{table}" if table else "")
+    return "".join(c if c.isprintable() else "?" for c in name.strip())[:200].strip() or "data"
+
+
+engine_option = click.option(
+    "--engine-pull", is_flag=True, help="Load a server's rows as codes, for methods that look at rows."
+)
+
+
+def _name_of_url(url: str) -> str:
+    """Return the database and the table of a URL: who connects, and from where, does not matter."""
+    from urllib.parse import parse_qsl, urlsplit
+
+    try:
+        parts = urlsplit(url)
+        tables = [value for key, value in parse_qsl(parts.query) if key in ("table", "parquet")]
+    except ValueError:
+        return "data"
+    if "@" in parts.path:  # a password that was not quoted
+        return "data"
+    return ":".join([parts.path.strip("/") or parts.scheme, *tables])
+
+
+def ledger_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of the ledger to a command, handed over as one ``record``."""
+
+    @wraps(command)
+    def run(
+        *args: Any,
+        ledger: str | None,
+        dataset: str | None,
+        request: str | None,
+        purpose: str | None,
+        no_ledger: bool,
+        **kwargs: Any,
+    ) -> None:
+        command(*args, record=Record(ledger, dataset, request, purpose, no_ledger), **kwargs)
+
+    for option in (
+        click.option("--no-ledger", is_flag=True, help="Do not record what is spent."),
+        click.option("--purpose", help="What the release is for; kept in the ledger."),
+        click.option("--request", help="Id of the run: asked again, it shows the same release and spends nothing."),
+        click.option("--dataset", help="Name under which the budget is kept.  [default: the file's name]"),
+        click.option("--ledger", help=WHERE),
+    ):
+        run = option(run)
+    return run
+
+
+def _broken_off(account: Account) -> str | None:
+    """Return what is spent, or kept, of a run that did not come to its end."""
+    run = account.last
+    if run is not None and run.committed:
+        return f"The release is kept: `discreet ledger release --request {run.request}` writes it once more."
+    if run is not None and run.reserved:
+        return f"Broken off: epsilon {run.epsilon:g} of {account.dataset!r} stays spent (request {run.request})."
+    return None

@@ -1,0 +1,33 @@
+"""`discreet report`: the page and pictures of a release, made again for free."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("release")
+@click.option(
+    "--out",
+    "outs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File to write, as its ending says: .html (the page), .svg, .png or .pdf (the graph). May be given several "
+    "times.  [default: report.html beside the release]",
+)
+def report(release: str, outs: tuple[Path, ...]) -> None:
+    """Make the page, or a picture of the graph, of a release.json: no data, no budget."""
+    from discreet.release.discovery import Discovery
+    from discreet.report import check_file, write_whole
+    from discreet.report.html import report_html
+    from discreet.report.picture import ENDINGS, Picture, ending_of
+
+    wanted = [(path, ending_of(path, ("html", *ENDINGS))) for path in outs or (Path(release).parent / "report.html",)]
+    found = Discovery.load(release)
+    for path, _ in wanted:
+        check_file(path)
+    for path, ending in wanted:
+        written = write_whole(path, report_html(found)) if ending == "html" else Picture(found).save(path)
+        click.echo(f"Written: {written}", err=True)

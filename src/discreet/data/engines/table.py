@@ -1,0 +1,170 @@
+"""A table that stays in its engine: it is asked for counts and sums of codes, and no row leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import IntArray
+from discreet.data.counting import JOINT_CELLS, Columns, block_cells, blocks, margin
+from discreet.data.engines.encoding import Expr
+from discreet.data.engines.engine import Engine
+from discreet.data.memory import JointTable, MemoryTable
+from discreet.errors import EngineError
+from discreet.sealed import Sealed
+
+Tell = Callable[[str], None]
+
+
+class EngineTable(Sealed):
+    """Encoded rows in an engine.
+
+    Parameters
+    ----------
+    engine
+        Where they are.
+    coded
+        One expression of a table with a code a column; their names are ``aliases``.
+    sizes
+        Number of levels of each column, from the public domain.
+    rows
+        The declared number of rows.
+    more
+        Made-up rows that belong to them.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        coded: Expr,
+        aliases: Mapping[str, str],
+        sizes: Mapping[str, int],
+        rows: int,
+        *,
+        more: MemoryTable | None = None,
+        tell: Tell | None = None,
+    ) -> None:
+        self._engine = engine
+        self._coded = coded
+        self._aliases = dict(aliases)
+        self._sizes = dict(sizes)
+        self._more = more
+        self._tell = tell
+        self._joint: JointTable | None = None
+        self.rows = rows
+
+    def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
+        """Contingency tables over sets of columns: from one joint table if that is small, else from few larger ones."""
+        if self.small:
+            return self._whole().counts(sets)
+        found: dict[Columns, IntArray] = {}
+        asked = blocks(sets, self._sizes, block_cells(self.rows))
+        together = self._engine.together
+        for start in range(0, len(asked), together):
+            some = asked[start : start + together]
+            for block, joint in zip(some, self._counted(some), strict=True):
+                for columns in sets:
+                    if columns not in found and set(columns) <= set(block):
+                        found[columns] = margin(joint, block, columns)
+            self._say(len(found), len(set(sets)))
+        return [found[columns] for columns in sets]
+
+    def sums(self, sets: Sequence[Columns]) -> list[int]:
+        """Sums of products of one or two columns' codes, exactly, in one look."""
+        if not sets:
+            return []
+        wanted = {f"s{i}": self._product(columns).cast("decimal(38, 0)").sum() for i, columns in enumerate(sets)}
+        found = self._engine.table(self._coded.aggregate(**wanted))
+        more = [0] * len(sets) if self._more is None else self._more.sums(sets)
+        return [int(found[f"s{i}"][0]) + more[i] for i in range(len(sets))]
+
+    def values(self, columns: Sequence[str]) -> list[IntArray]:
+        """The codes of some columns, row by row: only where so few combinations are possible that they are counted."""
+        if self.small:
+            return self._whole().values(columns)
+        raise EngineError(f"{self._engine.name}: rows stay where they are")
+
+    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> EngineTable:
+        """Return the same rows with each code of the named columns replaced by its place, in the engine."""
+        columns = {
+            alias: _placed(self._coded[alias], places[name]) if name in places else self._coded[alias]
+            for name, alias in self._aliases.items()
+        }
+        coded = self._coded.select(**columns)
+        more = None if self._more is None else self._more.recoded(places, sizes)
+        return EngineTable(self._engine, coded, self._aliases, sizes, self.rows, more=more, tell=self._tell)
+
+    def sampled(self, rows: IntArray) -> Any:
+        """Return only the rows at these places: only where combinations are counted."""
+        if self.small:
+            return self._whole().sampled(rows)
+        raise EngineError(f"{self._engine.name}: rows stay where they are")
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the engine failed, in our own words; None if it did not."""
+        return self._engine.trouble
+
+    @property
+    def small(self) -> bool:
+        """Whether all columns together have so few combinations that these are counted at once."""
+        return prod(self._sizes.values()) <= block_cells(self.rows, JOINT_CELLS)
+
+    def _whole(self) -> JointTable:
+        """Count all combinations of codes, once."""
+        if self._joint is None:
+            names = tuple(self._aliases)
+            (table,) = self._counted([names])
+            places = np.nonzero(table)
+            codes = {name: place.astype(np.int64) for name, place in zip(names, places, strict=True)}
+            self._joint = JointTable(codes, table[places], self._sizes)
+        return self._joint
+
+    def _counted(self, some: Sequence[Columns]) -> Iterator[IntArray]:
+        """Yield the joint tables of some blocks, all from one query."""
+        import ibis
+
+        queries = [self._query(block).mutate(block=ibis.literal(i, type="int32")) for i, block in enumerate(some)]
+        found = self._engine.table(ibis.union(*queries) if len(queries) > 1 else queries[0])
+        keys, numbers, which = (found[name].astype(np.int64) for name in ("key", "n", "block"))
+        for i, block in enumerate(some):
+            shape = tuple(self._sizes[c] for c in block)
+            table = np.zeros(prod(shape), dtype=np.int64)
+            table[keys[which == i]] = numbers[which == i]
+            if self._more is not None:
+                table += self._more.counts([block])[0].ravel()
+            yield table.reshape(shape)
+
+    def _query(self, block: Columns) -> Expr:
+        """Count by one key for all columns of a block."""
+        codes = [(self._code(name).cast("int64"), self._sizes[name]) for name in block]
+        key, _ = reduce(lambda one, other: (one[0] * other[1] + other[0], 0), codes)
+        keyed = self._coded.select(key=key)
+        return keyed.group_by("key").aggregate(n=keyed.count())
+
+    def _code(self, name: str) -> Expr:
+        """Return a code that is below the column's size, whatever happened to the table since it was checked."""
+        import ibis
+
+        return ibis.least(self._coded[self._aliases[name]], ibis.literal(self._sizes[name] - 1, type="int32"))
+
+    def _product(self, columns: Columns) -> Expr:
+        codes = [self._code(name).cast("int64") for name in columns]
+        return reduce(lambda one, other: one * other, codes)
+
+    def _say(self, done: int, total: int) -> None:
+        if self._tell is not None:
+            self._tell(f"{self._engine.name}: {done:,} of {total:,} tables counted")
+
+
+def _placed(code: Expr, places: IntArray) -> Expr:
+    """Return the place of a code: one case for each run of codes with the same place."""
+    import ibis
+
+    ends = np.flatnonzero(np.diff(places)).tolist()
+    cases = [(code <= end, int(places[end])) for end in ends]
+    return ibis.cases(*cases, else_=int(places[-1])).cast("int32") if cases else ibis.literal(int(places[-1]), "int32")

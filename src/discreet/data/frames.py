@@ -1,0 +1,181 @@
+"""In-memory tables as something DuckDB can scan, value by value.
+
+What a value becomes depends on that value and the public domain alone. Column types of frames and arrays are schema,
+and public; in a column of Python objects every object is looked at by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.data.encoding import TRUTHS
+from discreet.domain import Categorical, Column, Domain, Numeric
+from discreet.domain.yaml import parse_number
+from discreet.errors import TableError
+
+K = TypeVar("K", bound=Hashable)
+_PLAIN_KINDS = "biuf"
+
+
+def as_frame(data: Any, domain: Domain | None) -> object:
+    """Return something DuckDB can scan."""
+    for kind, convert in _FRAMES.items():
+        module, name = kind.split(".")
+        if any(c.__name__ == name and c.__module__.split(".")[0] == module for c in type(data).__mro__):
+            return convert(data, domain)
+    if isinstance(data, dict):
+        return _of_columns({str(k): _array(v) for k, v in data.items()}, domain)
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        return _of_columns({n: _array(data[n]) for n in data.dtype.names}, domain)
+    if isinstance(data, np.ndarray) and data.ndim == 2 and domain is not None:
+        if data.shape[1] != len(domain.columns):
+            raise TableError(f"the array has {data.shape[1]} columns, the domain declares {len(domain.columns)}")
+        return _of_columns({c: _array(data[:, i]) for i, c in enumerate(domain)}, domain)
+    raise TableError(
+        "expected a path, a pandas, Polars or Arrow table, a dictionary of columns, or a NumPy array with one column "
+        "for each declared one"
+    )
+
+
+def _of_pandas(frame: Any, domain: Domain | None) -> object:
+    _check_names(list(frame.columns))
+    columns = frame.copy(deep=False)
+    for column in frame.columns:
+        if str(frame[column].dtype) in ("object", "category"):
+            columns[column] = _texts(frame[column].to_numpy(dtype=object), _declared(domain, str(column)))
+    return columns
+
+
+def _of_polars(frame: Any, domain: Domain | None) -> object:
+    _check_names(frame.columns)
+    return frame
+
+
+def _of_lazy(frame: Any, domain: Domain | None) -> object:
+    return _of_polars(frame.collect(), domain)
+
+
+def _of_arrow(table: Any, domain: Domain | None) -> object:
+    _check_names(table.schema.names)
+    return table
+
+
+def _of_batch(batch: Any, domain: Domain | None) -> object:
+    import pyarrow
+
+    return _of_arrow(pyarrow.Table.from_batches([batch]), domain)
+
+
+_FRAMES: dict[str, Callable[[Any, Domain | None], object]] = {
+    "pandas.DataFrame": _of_pandas,
+    "polars.DataFrame": _of_polars,
+    "polars.LazyFrame": _of_lazy,
+    "pyarrow.Table": _of_arrow,
+    "pyarrow.RecordBatch": _of_batch,
+}
+
+
+def _check_names(names: list[Any]) -> None:
+    if len({str(name).lower() for name in names}) != len(names):
+        raise TableError("the table has two columns whose names are the same or differ only in case")
+
+
+def _array(values: Any) -> npt.NDArray[Any]:
+    """Return a column as an array. Lists stay lists of objects: no value decides the type of another."""
+    if isinstance(values, np.ma.MaskedArray):
+        plain = np.asarray(values.data).astype(object)
+        plain[np.ma.getmaskarray(values)] = None
+        return plain
+    if isinstance(values, np.ndarray):
+        return values
+    for convert in ("to_pylist", "to_numpy"):  # Arrow arrays, pandas and Polars series
+        if hasattr(values, convert):
+            return _array(getattr(values, convert)())
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def _of_columns(columns: dict[str, npt.NDArray[Any]], domain: Domain | None) -> dict[str, npt.NDArray[Any]]:
+    _check_names(list(columns))
+    shapes = {column.shape for column in columns.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+        raise TableError("the columns must be one-dimensional and of one length")
+    return {name: _plain(name, column, _declared(domain, name)) for name, column in columns.items()}
+
+
+def _plain(name: str, column: npt.NDArray[Any], declared: Column | None) -> npt.NDArray[Any]:
+    """Return a column of a type DuckDB knows."""
+    if column.dtype.kind == "U":
+        return column.astype(object)
+    if column.dtype.kind == "O":
+        return _texts(column, declared)
+    if column.dtype == np.dtype("datetime64[D]"):
+        texts = np.datetime_as_string(column).astype(object)
+        texts[np.isnat(column)] = None
+        return texts
+    if column.dtype.kind == "M":
+        return column.astype("datetime64[us]")
+    if column.dtype.kind not in _PLAIN_KINDS:
+        raise TableError(f"column {name!r}: arrays of type {column.dtype} cannot be read")
+    if column.dtype.kind == "f" and column.dtype.itemsize > 8:
+        column = column.astype(np.float64)
+    return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("="))
+
+
+def _declared(domain: Domain | None, name: str) -> Column | None:
+    return domain.columns.get(name) if domain is not None else None
+
+
+def _texts(values: npt.NDArray[Any], column: Column | None) -> npt.NDArray[Any]:
+    """Return objects as texts: numbers and truth values as the label they mean, others as they are written."""
+    labels = column.levels if isinstance(column, Categorical) else ()
+    numbers = _unique([(n, label) for label in labels if (n := parse_number(label)) is not None])
+    truths = _unique([(TRUTHS[label.lower()], label) for label in labels if label.lower() in TRUTHS])
+    if isinstance(column, Numeric):
+        truths = {True: "1", False: "0"}
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [v if type(v) is str else _text(v, numbers, truths) for v in values.tolist()]
+    return texts
+
+
+def _unique(pairs: list[tuple[K, str]]) -> dict[K, str]:
+    """Return what has one label only; what has two is matched as it is written."""
+    met = Counter(key for key, _ in pairs)
+    return {key: label for key, label in pairs if met[key] == 1}
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def _text(value: Any, numbers: dict[Fraction, str], truths: dict[bool, str]) -> str | None:
+    """Return one object as text, None if it is missing."""
+    if _is_missing(value):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return truths.get(bool(value), str(value))
+    if isinstance(value, float | np.floating):
+        return next((label for number, label in numbers.items() if float(number) == value), str(value))
+    try:
+        if isinstance(value, Rational) or (isinstance(value, Decimal) and value.is_finite()):
+            return numbers.get(Fraction(value), str(value))
+        return str(value)
+    except Exception:  # noqa: BLE001 - an object that cannot be written is foreign
+        return "\ufffd"

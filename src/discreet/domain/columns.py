@@ -1,0 +1,232 @@
+"""Columns of a public domain: what values may be, and which code each of them gets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
+
+from discreet.domain.yaml import Node, as_bool, as_int, as_labels, as_number, as_text, refuse_unknown
+from discreet.errors import DomainError
+
+MAX_LEVELS = 60_000
+"""Largest number of levels of one column: codes stay narrow."""
+
+MAX_BINS = 1_000
+"""Largest number of bins of a numeric column."""
+
+GRID = 65_536 - 2
+"""Steps of the public grid on which a numeric column without bins is encoded."""
+
+STEPS = 1_024
+"""Steps of the public grid on which a column with bins at quantiles is encoded until they are released."""
+
+EQUAL_WIDTH: Literal["equal-width"] = "equal-width"
+QUANTILES: Literal["quantiles"] = "quantiles"
+
+
+def _check_labels(labels: Iterable[str | None]) -> None:
+    """Refuse labels that could not be met or written down."""
+    for label in labels:
+        if label == "":
+            raise DomainError("an empty label; say where missing values go with `missing:`")
+        if label is not None and not label.isascii() and label.encode("utf-8", "ignore").decode("utf-8") != label:
+            raise DomainError("a label that is not valid Unicode text")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Categorical:
+    """A column with declared categories, and where anything else goes.
+
+    ``missing`` and ``other`` name the category for missing and for foreign values; a name that is
+    not among ``categories`` becomes a level of its own, after them. ``None`` means undeclared.
+    """
+
+    categories: tuple[str, ...]
+    ordered: bool = False
+    missing: str | None = None
+    other: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.categories:
+            raise DomainError("categories: declare at least one")
+        if len(set(self.categories)) != len(self.categories):
+            raise DomainError("categories: the same label stands twice")
+        _check_labels((*self.categories, self.missing, self.other))
+        if len(self.levels) > MAX_LEVELS:
+            raise DomainError(f"categories: more than {MAX_LEVELS} levels")
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """All places a value can end up in, in code order."""
+        extra = dict.fromkeys(p for p in (self.missing, self.other) if p is not None)
+        return self.categories + tuple(p for p in extra if p not in self.categories)
+
+    @property
+    def size(self) -> int:
+        """Number of codes."""
+        return len(self.levels)
+
+    @property
+    def tabulable(self) -> bool:
+        """Whether contingency tables over this column make sense."""
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numeric:
+    """A numeric column with declared bounds; values outside are clipped to them.
+
+    ``bins`` is a number of equal-width bins or the edges of bins from bound to bound. ``missing`` and
+    ``other`` (text that is not a number) name a level of their own, after all numbers.
+
+    ``at`` says where a number of bins begins: at equal widths, or at private quantiles, which cost budget. Until these
+    are released and the column is ``settled``, it is encoded on a fine public grid.
+    """
+
+    bounds: tuple[float, float]
+    bins: int | tuple[float, ...] | None = None
+    missing: str | None = None
+    other: str | None = None
+    at: Literal["equal-width", "quantiles"] = EQUAL_WIDTH
+
+    def __post_init__(self) -> None:
+        low, high = self.bounds
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise DomainError("bounds: two finite numbers, the lower one first")
+        if not math.isfinite(high - low):
+            raise DomainError("bounds: too far apart")
+        if isinstance(self.bins, int) and not 1 <= self.bins <= MAX_BINS:
+            raise DomainError(f"bins: a whole number from 1 to {MAX_BINS}, or the bins' edges")
+        if isinstance(self.bins, tuple):
+            self._check_edges(self.bins)
+        _check_labels((self.missing, self.other))
+        self._check_at()
+        names = {p for p in (self.missing, self.other) if p is not None}
+        if names & set(self._bin_labels()):
+            raise DomainError("missing, other: the label is already that of a bin")
+
+    def _check_edges(self, edges: tuple[float, ...]) -> None:
+        rising = all(a < b for a, b in pairwise(edges))
+        if not 2 <= len(edges) <= MAX_BINS + 1 or not rising or (edges[0], edges[-1]) != self.bounds:
+            raise DomainError("bins: edges must rise from the lower to the upper bound")
+
+    def _check_at(self) -> None:
+        if self.at not in (EQUAL_WIDTH, QUANTILES):
+            raise DomainError(f"at: `{EQUAL_WIDTH}` or `{QUANTILES}`")
+        if self.at == EQUAL_WIDTH:
+            return
+        if not isinstance(self.bins, int) or self.bins < 2:
+            raise DomainError(f"at: {QUANTILES} needs a number of bins from 2, as in `bins: 8`")
+        if not all(a < b for a, b in pairwise(self.edges)):
+            raise DomainError("bounds: too close together for bins at quantiles")
+        if any(place is not None and place.startswith("[") for place in (self.missing, self.other)):
+            raise DomainError("missing, other: a label that begins with `[` could become that of a bin")
+
+    @property
+    def settled(self) -> bool:
+        """Whether the bins are known: not so for bins at quantiles before these are released."""
+        return self.at != QUANTILES
+
+    def settle(self, edges: Sequence[float]) -> Numeric:
+        """Return the column with public edges for its bins, taken from the grid; at most as many bins as asked for."""
+        if self.settled or not isinstance(self.bins, int):
+            raise DomainError("only a column with bins at quantiles can be settled")
+        chosen = tuple(float(edge) for edge in edges)
+        if not set(chosen) <= set(self.edges) or len(chosen) > self.bins + 1:
+            raise DomainError("edges: some of the grid's edges, for at most as many bins as declared")
+        return replace(self, bins=chosen, at=EQUAL_WIDTH)
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Edges of the bins, or of the grid's steps before bins at quantiles are settled; bounds included."""
+        low, high = self.bounds
+        if isinstance(self.bins, tuple):
+            return self.bins
+        steps = (self.bins or GRID) if self.settled else STEPS
+        return (*(low + (high - low) * i / steps for i in range(steps)), high)
+
+    def _bin_labels(self) -> tuple[str, ...]:
+        if self.bins is None:
+            return ()
+        edges = [f"{edge:.10g}" for edge in self.edges]
+        pairs = list(pairwise(edges))
+        return tuple(f"[{a}, {b})" for a, b in pairs[:-1]) + tuple(f"[{a}, {b}]" for a, b in pairs[-1:])
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """Labels of the bins and the extra places; empty for a column without bins."""
+        extra = dict.fromkeys(p for p in (self.missing, self.other) if p is not None)
+        return self._bin_labels() + tuple(extra)
+
+    @property
+    def ordered(self) -> bool:
+        """Numbers are ordered."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """Number of codes: levels, or steps of the public grid."""
+        if self.tabulable:
+            return len(self.levels)
+        return (STEPS if self.bins is not None else GRID) + len({self.missing, self.other} - {None})
+
+    @property
+    def tabulable(self) -> bool:
+        """Whether contingency tables over this column make sense: only with bins that are known."""
+        return self.bins is not None and self.settled
+
+
+Column = Categorical | Numeric
+
+
+def column_from(spec: Mapping[str, Node]) -> Column:
+    """Build one column from its declaration."""
+    places = {key: as_text(spec[key], DomainError, key) for key in ("missing", "other") if key in spec}
+    if "categories" in spec and "bounds" in spec:
+        raise DomainError("declare either categories or bounds, not both")
+    if "categories" in spec:
+        refuse_unknown(spec, ("categories", "ordered", "missing", "other"), DomainError, "a categorical column")
+        ordered = as_bool(spec.get("ordered", "false"), DomainError, "ordered")
+        labels = as_labels(spec["categories"], DomainError, "categories")
+        return Categorical(categories=labels, ordered=ordered, **places)
+    if "bounds" in spec:
+        refuse_unknown(spec, ("bounds", "bins", "at", "missing", "other"), DomainError, "a numeric column")
+        at = _at(as_text(spec.get("at", EQUAL_WIDTH), DomainError, "at"))
+        return Numeric(bounds=_bounds(spec["bounds"]), bins=_bins(spec.get("bins")), at=at, **places)
+    raise DomainError("declare `categories: [...]` or `bounds: [low, high]`")
+
+
+def _bounds(node: Node) -> tuple[float, float]:
+    if not isinstance(node, list) or len(node) != 2:
+        raise DomainError("bounds: two numbers, [low, high]")
+    low, high = (as_number(item, DomainError, "bounds") for item in node)
+    return low, high
+
+
+def _bins(node: Node) -> int | tuple[float, ...] | None:
+    if node is None:
+        return None
+    if isinstance(node, list):
+        return tuple(as_number(item, DomainError, "bins") for item in node)
+    return as_int(node, DomainError, "bins")
+
+
+def _at(text: str) -> Literal["equal-width", "quantiles"]:
+    if text not in (EQUAL_WIDTH, QUANTILES):
+        raise DomainError(f"at: `{EQUAL_WIDTH}` or `{QUANTILES}`")
+    return QUANTILES if text == QUANTILES else EQUAL_WIDTH
+
+
+def column_to(column: Column) -> dict[str, Any]:
+    """Return one column's declaration as plain data."""
+    places = {key: getattr(column, key) for key in ("missing", "other") if getattr(column, key) is not None}
+    if isinstance(column, Categorical):
+        ordered = {"ordered": True} if column.ordered else {}
+        return {"categories": list(column.categories), **ordered, **places}
+    bins = list(column.bins) if isinstance(column.bins, tuple) else column.bins
+    at = {} if column.settled else {"at": column.at}
+    return {"bounds": list(column.bounds), **({} if bins is None else {"bins": bins}), **at, **places}

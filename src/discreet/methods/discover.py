@@ -1,0 +1,100 @@
+"""The main job: from a table, a public domain and a budget to a graph with its privacy statement."""
+
+from __future__ import annotations
+
+from discreet.domain import Domain
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.errors import SettingError
+from discreet.ledger.account import Account
+from discreet.methods.registry import method_of, settings_for
+from discreet.methods.session import DELTA, Request, Session
+from discreet.privacy.accounting import Currency
+from discreet.progress import Progress
+from discreet.release.discovery import Discovery
+from discreet.release.settings import Settings
+from discreet.room import Room
+
+
+def discover(
+    data: object,
+    *,
+    domain: Domain,
+    epsilon: float,
+    delta: float = DELTA,
+    method: str | Settings = "auto",
+    knowledge: Knowledge = NOTHING_KNOWN,
+    account: Account | str | None = None,
+    engine_pull: bool = False,
+    progress: Progress | None = None,
+) -> Discovery:
+    """Find a causal graph of a table under differential privacy.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, TSV, Parquet, DuckDB), a table in memory (pandas, Polars, Arrow, NumPy), or one in an engine: a URL
+        (``postgresql://``, ``spark://``) or an expression of Ibis.
+    domain
+        What is public about the table. Never read from the data.
+    epsilon, delta
+        The total promise. ``delta=0`` means pure epsilon, with Laplace noise.
+    method
+        ``"auto"``, a method's name, or settings of its own.
+    knowledge
+        Required and forbidden arrows, and tiers. Public.
+    account
+        Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
+        Without one, what else was asked of these rows is not counted.
+    engine_pull
+        Load the rows of a server's table as codes, for what looks at rows; else they stay there, and are counted there.
+    progress
+        Called with a line of words at each step. They depend on public facts and released values only.
+
+    Guarantee
+    ---------
+    The returned object is (epsilon, delta)-differentially private with respect to replacing any one row; or, if the
+    domain names people, any one person with all their rows.
+
+    Warns
+    -----
+    DoubtWarning
+        If the budget, the number of rows and the domain can hardly show anything. Nothing was spent yet.
+
+    Raises
+    ------
+    InputError
+        If something handed in does not fit. Nothing was spent.
+    BudgetError
+        If the account's limit does not allow the run. Nothing was spent, and no rows were read.
+    LedgerError
+        If the ledger cannot be read or written. What was reserved before that stays spent.
+    """
+    if not isinstance(domain, Domain):
+        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
+    settings = settings_for(method, domain.widest())
+    chosen = method_of(settings)
+    knowledge.check(domain)
+    request = Request(
+        command="discover",
+        method=settings.name,
+        epsilon=epsilon,
+        delta=delta,
+        domain=domain,
+        public={"knowledge": knowledge.to_dict(), "settings": vars(settings)},
+        result=Discovery,
+        encode=lambda budget: chosen.encode(settings, domain, budget, knowledge),
+        run=lambda room: discover_in(room, settings, knowledge=knowledge, progress=progress),
+        currency=Currency.ZCDP if delta and chosen.in_zcdp else None,
+        looks_at_rows=chosen.looks_at_rows(settings),
+    )
+    return Session(account=account, engine_pull=engine_pull, progress=progress).answer(data, request)
+
+
+def discover_in(
+    room: Room, settings: Settings, *, knowledge: Knowledge = NOTHING_KNOWN, progress: Progress | None = None
+) -> Discovery:
+    """Find a causal graph with all that is left of a room's budget.
+
+    If bins wait for their quantiles, these are bought first, for a tenth of it.
+    """
+    return method_of(settings).run(room, settings, knowledge=knowledge, progress=progress)

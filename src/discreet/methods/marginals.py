@@ -1,0 +1,97 @@
+"""Adaptively selected marginals: measure all pairs, select what they call for, measure that, search for free."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+from discreet.domain import Domain
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.errors import DoubtWarning, SettingError
+from discreet.methods.method import Method, refuse_spent
+from discreet.methods.power import doubts
+from discreet.methods.quantile_bins import settle
+from discreet.privacy.accounting import Currency
+from discreet.privacy.budget import Budget
+from discreet.privacy.mechanisms.additive import additive_for
+from discreet.privacy.statement import Privacy
+from discreet.progress import Progress, tell
+from discreet.release.discovery import Discovery
+from discreet.release.oracles.released import check_alpha
+from discreet.release.release import Measurement
+from discreet.release.search import look, search
+from discreet.release.selection import select_first
+from discreet.release.settings import Marginals
+from discreet.room import Room
+from discreet.search.hybrid import Sieved
+from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
+
+
+def run(
+    room: Room, settings: Marginals, *, knowledge: Knowledge = NOTHING_KNOWN, progress: Progress | None = None
+) -> Discovery:
+    """Measure, select, measure what was selected, and search: all but the measuring is post-processing."""
+    budget, rounds = room.budget, settings.rounds
+    statistic = select_first(room.domain.widest(), knowledge, budget.currency)
+    _check(room, settings, statistic)
+    measurements: list[Measurement] = []
+    earlier: Sieved | None = None
+    if statistic is not None:
+        room, _ = settle(room, progress=progress)
+        measurements.append(_measure(room, statistic, budget.left / rounds, progress))
+    for left in range(rounds - 1, 0, -1) if measurements else ():
+        seen = look(measurements, room.domain, settings, knowledge, earlier)
+        further = _measure_selected(room, seen, settings, budget.left / left, progress)
+        if further is None:
+            earlier = earlier or seen
+            break
+        measurements.append(further)
+        earlier = seen
+    privacy = Privacy.of(budget, room.domain, private=room.private)
+    return search(
+        tuple(measurements), privacy, room.domain, settings, knowledge=knowledge, earlier=earlier, progress=progress
+    )
+
+
+def _check(room: Room, settings: Marginals, statistic: Counts | Interactions | None) -> None:
+    """Refuse what cannot be asked, and warn of what can hardly be seen. Nothing is spent."""
+    budget, domain = room.budget, room.domain.widest()
+    refuse_spent(budget)
+    if statistic is not None:
+        public = (domain, statistic, budget.epsilon, budget.delta, budget.currency)
+        for doubt in doubts(*public, rounds=settings.rounds):
+            warnings.warn(doubt, DoubtWarning, stacklevel=3)
+    check_alpha(settings.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
+
+
+def _measure(room: Room, statistic: Counts | Interactions, amount: Fraction, progress: Progress | None) -> Measurement:
+    """Release a statistic for an amount of the budget."""
+    mechanism = additive_for(room.budget.currency, amount, statistic.sensitivity(room.domain))
+    tell(progress, f"measuring {statistic.name} with {mechanism.name}")
+    return Measurement.of(room.release(statistic, mechanism), room.domain)
+
+
+def _measure_selected(
+    room: Room, seen: Sieved, settings: Marginals, amount: Fraction, progress: Progress | None
+) -> Measurement | None:
+    """Release what the look before calls for; nothing if that would drown or be too large."""
+    currency = room.budget.currency
+    try:
+        statistic = settings.select(seen, room.domain, currency, amount)
+        if statistic is None:
+            return None
+        additive_for(currency, amount, statistic.sensitivity(room.domain))
+    except SettingError:  # from public facts and earlier releases; what they found still stands
+        tell(progress, "a further release would drown in noise or be too large: what was released is searched")
+        return None
+    return _measure(room, statistic, amount, progress)
+
+
+def _encode(_settings: Marginals, domain: Domain, budget: Budget, knowledge: Knowledge) -> Domain:
+    """Refuse what cannot be measured."""
+    select_first(domain.widest(), knowledge, budget.currency)
+    return domain
+
+
+METHOD = Method(Marginals, run, encode=_encode)

@@ -1,0 +1,103 @@
+"""The privacy statement: what is promised to whom, what it was spent on, and its place in a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.domain import Domain
+from discreet.errors import ReleaseError
+from discreet.privacy.budget import Budget
+
+ONE_ROW, ONE_PERSON = "replace-one-row", "change-one-person"
+"""What neighbouring tables differ in."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Where a release stands in a ledger: printed into it, so that a cut or swapped ledger is noticed.
+
+    Parameters
+    ----------
+    ledger
+        What tells the ledger from others.
+    entry, head
+        Number and hash of the entry that committed the release: the head of the chain at that time.
+    """
+
+    ledger: str
+    entry: int
+    head: str
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Stamp:
+        """Read it back."""
+        stamp = cls(data["ledger"], data["entry"], data["head"])
+        if not isinstance(stamp.ledger, str) or not isinstance(stamp.head, str) or type(stamp.entry) is not int:
+            raise ReleaseError("the place in the ledger makes no sense")
+        return stamp
+
+
+@dataclass(frozen=True)
+class Spending:
+    """One line of what was spent."""
+
+    statistic: str
+    mechanism: str
+    currency: str
+    amount: float
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """The promise, and what it was spent on.
+
+    With ``max_rows`` it is made to a person: to all their rows together, of which so many are used at most. What was
+    spent is counted for one row.
+    """
+
+    epsilon: float
+    delta: float
+    unit: str
+    private: bool
+    spent: tuple[Spending, ...]
+    ledger: Stamp | None = None
+    max_rows: int | None = None
+
+    @classmethod
+    def of(cls, budget: Budget, domain: Domain, *, private: bool) -> Privacy:
+        """Return the statement of a budget."""
+        spent = tuple(Spending(e.statistic, e.mechanism, e.currency.value, float(e.amount)) for e in budget.entries)
+        most = None if domain.people is None else domain.people.max_rows
+        return cls(budget.epsilon, budget.delta, domain.unit, private, spent, max_rows=most)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbors": ONE_ROW if self.max_rows is None else ONE_PERSON,
+            "unit": self.unit,
+            **({} if self.max_rows is None else {"max_rows": self.max_rows}),
+            "private": self.private,
+            "spent": [vars(spending) for spending in self.spent],
+            "ledger": None if self.ledger is None else vars(self.ledger),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Privacy:
+        """Read it back."""
+        spent = tuple(
+            Spending(str(s["statistic"]), str(s["mechanism"]), str(s["currency"]), float(s["amount"]))
+            for s in data["spent"]
+        )
+        epsilon, delta, private = float(data["epsilon"]), float(data["delta"]), data["private"]
+        if not epsilon > 0 or not 0 <= delta < 1 or any(s.amount < 0 for s in spent) or not isinstance(private, bool):
+            raise ReleaseError("the privacy statement makes no sense")
+        neighbors, most = data.get("neighbors", ONE_ROW), data.get("max_rows")
+        sound = most is None if neighbors == ONE_ROW else type(most) is int and most >= 1
+        if neighbors not in (ONE_ROW, ONE_PERSON) or not sound:
+            raise ReleaseError("the privacy statement does not say who is protected")
+        ledger = None if data.get("ledger") is None else Stamp.from_dict(data["ledger"])
+        return cls(epsilon, delta, str(data["unit"]), private, spent, ledger, most)

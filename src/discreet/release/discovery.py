@@ -1,0 +1,199 @@
+"""What is handed out: a graph, its privacy statement, and the noisy tables it was found in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet._version import __version__
+from discreet.domain import Domain
+from discreet.domain.knowledge import Knowledge
+from discreet.domain.yaml import MAX_BYTES
+from discreet.errors import DiscreetError, ReleaseError
+from discreet.privacy.statement import Privacy
+from discreet.release.release import Measurement
+from discreet.search.graph import Graph, Pair
+
+if TYPE_CHECKING:
+    import networkx
+
+    from discreet.report.picture import Picture
+
+SCHEMA = 2
+READABLE = (1, 2)
+"""Schemas that are read: the first has no marks at the ends of edges."""
+MAX_RELEASE_BYTES = 64 * MAX_BYTES
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as a plain one."""
+    if not hasattr(value, "item"):
+        raise TypeError(f"a {type(value).__name__} has no place in a release")
+    return value.item()
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
+    """Read the confidence of the edges back, where there is one."""
+    found = {}
+    for edge in edges:
+        if edge["confidence"] is not None:
+            arrow = edge["arrow_confidence"]
+            numbers = (float(edge["confidence"]), None if arrow is None else float(arrow))
+            if not all(number is None or 0 <= number <= 1 for number in numbers):
+                raise ReleaseError("a confidence is a number from 0 to 1")
+            found[frozenset((edge["from"], edge["to"]))] = Confidence(*numbers)
+    return found
+
+
+def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a method's settings back."""
+    if method in ("marginals", "moments"):
+        return {"search": str(given["search"]), "max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
+    if any(not isinstance(value, str | int | float | None) for value in given.values()):
+        raise ReleaseError("a setting is a number or a word")
+    return {str(name): value for name, value in given.items()}
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure an edge is, and the arrowhead if it has one: probabilities, fitted on random networks."""
+
+    edge: float
+    arrow: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """A graph found under differential privacy. Holds released values and public facts only."""
+
+    graph: Graph
+    privacy: Privacy
+    method: str
+    settings: Mapping[str, Any]
+    domain: Domain
+    knowledge: Knowledge
+    measurements: tuple[Measurement, ...]
+    confidence: Mapping[Pair, Confidence] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Say in a line what was found, under which promise."""
+        arrows, lines = len(self.graph.directed), len(self.graph.undirected)
+        privacy = f"epsilon {self.privacy.epsilon:g}, delta {self.privacy.delta:g}"
+        return (
+            f"<Discovery: {len(self.graph.nodes)} columns, {self.domain.rows:,} rows, {arrows} arrows and {lines} "
+            f"lines, by {self.method} with {privacy if self.privacy.private else 'NO PRIVACY'}>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        return {
+            "schema": SCHEMA,
+            "method": self.method,
+            "graph": self._graph_dict(),
+            "privacy": self.privacy.to_dict(),
+            "rows": self.domain.rows,
+            "version": __version__,
+        }
+
+    def _graph_dict(self) -> dict[str, Any]:
+        """Return the graph with the confidence of every edge, null where a method has none."""
+        data = self.graph.to_dict()
+        for edge in data["edges"]:
+            sure = self.confidence.get(frozenset((edge["from"], edge["to"])))
+            edge["confidence"] = None if sure is None else sure.edge
+            edge["arrow_confidence"] = None if sure is None else sure.arrow
+        return data
+
+    def to_json(self) -> str:
+        """Return everything, with the noisy tables: enough to search again."""
+        extra = {
+            "settings": dict(self.settings),
+            "domain": self.domain.to_dict(),
+            "knowledge": self.knowledge.to_dict(),
+            "measurements": [m.to_dict() for m in self.measurements],
+        }
+        return json.dumps({**self.to_dict(), **extra}, ensure_ascii=False, allow_nan=False, default=_plain)
+
+    @classmethod
+    def from_json(cls, text: str) -> Discovery:
+        """Read a release back."""
+        try:
+            data = json.loads(text, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            raise ReleaseError("not a release (the .json file that `discover --out` writes): not JSON") from None
+        if not isinstance(data, dict) or "schema" not in data or "measurements" not in data:
+            raise ReleaseError("not a release: expected what `discover --out` writes to release.json")
+        if data["schema"] not in READABLE:
+            raise ReleaseError(f"the release has schema {data['schema']!r}, this version reads up to {SCHEMA}")
+        try:
+            return cls._from_dict(data)
+        except DiscreetError as error:
+            raise ReleaseError(f"the release is damaged: {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+            raise ReleaseError(f"the release is damaged ({type(error).__name__})") from None
+
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any]) -> Discovery:
+        domain = Domain.from_dict(data["domain"])
+        knowledge = Knowledge.from_dict(data["knowledge"])
+        measurements = tuple(Measurement.from_dict(m, domain) for m in data["measurements"])
+        graph = Graph.from_dict(data["graph"])
+        if set(graph.nodes) != set(domain):
+            raise ReleaseError("the graph and the domain name different columns")
+        method = str(data["method"])
+        return cls(
+            graph,
+            Privacy.from_dict(data["privacy"]),
+            method,
+            _settings(method, data["settings"]),
+            domain,
+            knowledge,
+            measurements,
+            _confidence(data["graph"]["edges"]),
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Discovery:
+        """Read a release file."""
+        try:
+            size = Path(path).stat().st_size
+            if size > MAX_RELEASE_BYTES:
+                raise ReleaseError(f"the release file is larger than {MAX_RELEASE_BYTES // 2**20} MiB")
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            hint = "; it is a folder, name the release.json in it" if Path(path).is_dir() else ""
+            raise ReleaseError(f"the release file {str(path)!r} cannot be read{hint}") from None
+
+    def to_networkx(self) -> networkx.DiGraph[str]:
+        """Return the graph for networkx."""
+        from discreet.search.interop import to_networkx
+
+        return to_networkx(self.graph)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write release.json, graph.svg, graph.gml and report.html; return their paths."""
+        from discreet.report import write_files
+
+        return write_files(self, Path(folder))
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Return a picture of the graph, which a notebook shows; with a path, write it as .svg, .png or .pdf too."""
+        from discreet.report.picture import Picture
+
+        picture = Picture(self)
+        if path is not None:
+            picture.save(path)
+        return picture
+
+    def _repr_html_(self) -> str:
+        """Show the graph with its key facts in a notebook."""
+        from discreet.report.picture import notebook_html
+
+        return notebook_html(self)

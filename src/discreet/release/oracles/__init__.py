@@ -1,0 +1,1 @@
+"""Oracles that answer from a release: asking costs nothing."""

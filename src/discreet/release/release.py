@@ -1,0 +1,123 @@
+"""What was released at once, as it is written down and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from discreet.arrays import IntArray
+from discreet.domain import Domain
+from discreet.errors import ReleaseError
+from discreet.privacy.budget import Entry
+from discreet.privacy.mechanisms import Mechanism
+from discreet.privacy.mechanisms.additive import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    RoundedGaussian,
+    ShapedGaussian,
+)
+from discreet.statistics import Statistic
+from discreet.statistics.counts import Counts
+from discreet.statistics.interactions import Interactions
+
+S = TypeVar("S", bound=Statistic)
+
+
+@dataclass(frozen=True)
+class Release(Generic[S]):
+    """A blurred value. It never holds the exact one.
+
+    ``private`` is false only for noise from a test's predictable source.
+    """
+
+    statistic: S
+    mechanism: Mechanism
+    values: IntArray
+    price: Entry
+    private: bool
+
+
+FARTHEST = 100.0
+"""Standard deviations that no noise reaches."""
+
+MAX_COLUMNS = 4
+"""Columns of the largest table that is read back."""
+
+_MECHANISMS: dict[
+    str, type[RoundedGaussian] | type[ShapedGaussian] | type[DiscreteGaussian] | type[DiscreteLaplace]
+] = {
+    "rounded-gaussian": RoundedGaussian,
+    "shaped-gaussian": ShapedGaussian,
+    "discrete-gaussian": DiscreteGaussian,
+    "discrete-laplace": DiscreteLaplace,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What was released at once: noisy contingency tables or interactions, and the mechanism that blurred them."""
+
+    statistic: Counts | Interactions
+    values: tuple[IntArray, ...]
+    mechanism: Additive
+
+    @classmethod
+    def of(cls, release: Release[Counts | Interactions], domain: Domain) -> Measurement:
+        """Cut a release into one array a set of columns."""
+        if not isinstance(release.mechanism, Additive):
+            raise ReleaseError("only additive noise can be written down")
+        return cls(release.statistic, tuple(release.statistic.split(release.values, domain)), release.mechanism)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        kind = next(name for name, cls in _MECHANISMS.items() if isinstance(self.mechanism, cls))
+        scale = "scale" if isinstance(self.mechanism, DiscreteLaplace) else "sigma"
+        mechanism = {"kind": kind, scale: getattr(self.mechanism, scale)}
+        flat = [values.ravel().tolist() for values in self.values]
+        if isinstance(self.statistic, Counts):
+            tables = [{"columns": list(s), "counts": c} for s, c in zip(self.statistic.sets, flat, strict=True)]
+            return {"mechanism": mechanism, "tables": tables}
+        parts = zip(self.statistic.sets, self.statistic.weights, flat, strict=True)
+        interactions = [{"columns": list(s), "weight": w, "contrasts": c} for s, w, c in parts]
+        return {"mechanism": mechanism, "interactions": interactions}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], domain: Domain) -> Measurement:
+        """Read it back; shapes come from the domain."""
+        items, key = (data["tables"], "counts") if "tables" in data else (data["interactions"], "contrasts")
+        sets = tuple(tuple(item["columns"]) for item in items)
+        if any(not 1 <= len(s) <= MAX_COLUMNS or list(s) != sorted(s) for s in sets):
+            raise ReleaseError("a table names too many columns, or not in sorted order")
+        statistic = (
+            Counts(sets) if key == "counts" else Interactions(sets, tuple(int(item["weight"]) for item in items))
+        )
+        less = 0 if key == "counts" else 1
+        values = []
+        for columns, item in zip(sets, items, strict=True):
+            flat, shape = np.array(item[key], dtype=np.int64), tuple(size - less for size in domain.shape(columns))
+            if flat.size != prod(shape):
+                raise ReleaseError("a table does not have the shape that the domain declares")
+            values.append(flat.reshape(shape))
+        mechanism = _mechanism(data["mechanism"], statistic, domain)
+        for columns, table in zip(sets, values, strict=True):
+            largest = FARTHEST * prod(domain.shape(columns)) * (domain.rows + mechanism.variance**0.5)
+            if table.size and float(np.abs(table.astype(np.float64)).max()) > largest:
+                raise ReleaseError("a table holds numbers that neither rows nor noise explain")
+        return cls(statistic, tuple(values), mechanism)
+
+
+def _mechanism(data: Mapping[str, Any], statistic: Counts | Interactions, domain: Domain) -> Additive:
+    """Read a mechanism back."""
+    kind = _MECHANISMS[data["kind"]]
+    if kind is DiscreteLaplace:
+        return DiscreteLaplace(float(data["scale"]))
+    if isinstance(statistic, Interactions) != (kind is ShapedGaussian):
+        raise ReleaseError("the mechanism does not fit what it blurred")
+    if isinstance(statistic, Interactions):
+        return ShapedGaussian(float(data["sigma"]), statistic.squares(domain))
+    return RoundedGaussian(float(data["sigma"])) if kind is RoundedGaussian else DiscreteGaussian(float(data["sigma"]))

@@ -1,0 +1,188 @@
+"""Which marginals are measured: first every pair, then what the first look calls for.
+
+Adaptive selection from public facts and released values only: it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from discreet.domain import Domain
+from discreet.domain.knowledge import Knowledge
+from discreet.errors import SettingError
+from discreet.privacy.accounting import Currency
+from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
+from discreet.release.oracles.components import Components, Law, pool, taken_apart
+from discreet.release.release import Measurement
+from discreet.search.hybrid import Sieved
+from discreet.statistics.counts import Counts, all_pairs
+from discreet.statistics.interactions import Interactions, largest_change
+
+SETTLING = Fraction(1, 10)
+"""Share of the budget that quantiles are bought with, where bins wait for them."""
+
+MAX_DIRECTIONS = 400
+"""Degrees of freedom of the largest pair table (21 by 21 levels): tests take time and memory with its square."""
+
+MAX_TRIPLE = 350
+"""Degrees of freedom of the largest interaction of three columns."""
+
+TRIPLES = 3
+"""At least so many interactions of three a column are measured between categories, if there are as many to measure,"""
+
+SMALL_NOISE = 0.05
+"""and more as long as the variance of the noise stays below this part of the number of rows."""
+
+BEARABLE = 4.0
+"""Noise that interactions of three may bring where numbers are among the columns, in deviations of sampling."""
+
+LATER = 2
+"""Weight of pairs and triples in the second release, in which single columns weigh 1: they are known already."""
+
+
+def select_first(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | Interactions | None:
+    """Return what will be asked first: all pairs that may touch. None if there is no pair to ask about.
+
+    Interactions where the noise is Gaussian; whole tables under a pure promise, whose Laplace noise has no shape to
+    exploit.
+    """
+    knowledge.check(domain)
+    if len(domain.columns) < 2:
+        raise SettingError("domain: a causal graph takes at least two columns")
+    several = [column for column in domain if domain.size(column) > 1]  # a column with one level depends on nothing
+    pairs = tuple(pair for pair in all_pairs(several) if knowledge.may_touch(*pair))
+    if not pairs:
+        return None
+    for a, b in pairs:
+        if (domain.size(a) - 1) * (domain.size(b) - 1) > MAX_DIRECTIONS:
+            raise SettingError(
+                f"columns {a!r} and {b!r} have {domain.size(a)} and {domain.size(b)} levels, too many for one table: "
+                "declare fewer categories or bins"
+            )
+    paired = {column for pair in pairs for column in pair}
+    tables = Counts((*pairs, *((column,) for column in sorted(several) if column not in paired)))
+    if currency is not Currency.PURE:
+        singles = tuple((column,) for column in sorted(several))
+        weights = (single_weight(len(singles)),) * len(singles) + (1,) * len(pairs)
+        interactions = Interactions((*singles, *pairs), weights)
+        interactions.check(domain)  # refuses what cannot be counted before anything is read
+        return interactions
+    tables.sensitivity(domain)
+    return tables
+
+
+def select_next(
+    found: Sieved,
+    domain: Domain,
+    currency: Currency,
+    amount: Fraction,
+    *,
+    triples: int = TRIPLES,
+    noise: float = SMALL_NOISE,
+) -> Counts | Interactions | None:
+    """Return what the releases so far call for: the pairs that are left, and three columns at a time around them.
+
+    At least ``triples`` interactions of three a column, and more as long as the variance of the noise stays below
+    ``noise`` times the number of rows.
+    """
+    pairs = sorted((a, b) for a, b in map(sorted, found.pairs) if min(domain.shape((a, b))) > 1)
+    if not pairs:
+        return None
+    wanted = [
+        s for s in _triples_by_need(found) if prod(size - 1 for size in domain.shape(s)) in range(1, MAX_TRIPLE + 1)
+    ]
+    least = triples * len(domain.columns)
+    if currency is Currency.PURE:
+        affordable = int(float(amount) * (noise * domain.rows / 2) ** 0.5 / 2)
+        chosen = wanted[: max(least, affordable)]
+        covered = {pair for s in chosen for pair in combinations(s, 2)}
+        return Counts((*chosen, *(pair for pair in pairs if pair not in covered)))
+    singles = [(c,) for c in sorted(domain) if domain.size(c) > 1]
+    base = _weight(singles, domain) / LATER + _weight(pairs, domain)
+    limit = noise * domain.rows * float(amount if currency is Currency.GDP else 2 * amount)
+    loads = np.cumsum([float(_weight([s], domain)) for s in wanted]) + float(base)
+    chosen = wanted[: max(least, int((loads <= limit).sum()))]
+    sets = (*singles, *pairs, *chosen)
+    return Interactions(sets, (1,) * len(singles) + (LATER,) * (len(sets) - len(singles)))
+
+
+def noise_of(domain: Domain, knowledge: Knowledge, currency: Currency, amount: Fraction) -> float:
+    """Return the noise of the first release, in correlation: the standard deviation of its noisiest coefficient."""
+    statistic = select_first(domain, knowledge, currency)
+    if statistic is None:
+        return 0.0
+    variance = additive_for(currency, amount, statistic.sensitivity(domain)).variance
+    cells = max(prod(domain.shape(s)) for s in statistic.sets if len(s) == 2)
+    return math.sqrt(variance * cells) / domain.rows
+
+
+def even_noise(domain: Domain) -> float:
+    """Return how much noise interactions of three may bring, in parts of the rows.
+
+    The finer the columns, the less a contrast of two varies by sampling, and the less noise it bears.
+    """
+    cells = max(domain.size(name) for name in domain) ** 2
+    return LATER * BEARABLE**2 / cells
+
+
+def single_weight(columns: int) -> int:
+    """Return how much single columns weigh against pairs in the first release.
+
+    Every test needs them, but the fewer pairs there are, the more they would take away: about a third of the root of
+    the number of columns makes the variance of a residual smallest.
+    """
+    return max(1, round(math.sqrt(columns) / 3))
+
+
+def _weight(sets: Sequence[tuple[str, ...]], domain: Domain) -> Fraction:
+    return largest_change({s: domain.shape(s) for s in sets}, dict.fromkeys(sets, 1))
+
+
+def _triples_by_need(found: Sieved) -> list[tuple[str, ...]]:
+    """Return sets of three columns: first connected ones, then those that order 2 asks about, strongest first."""
+    around = found.around()
+    connected: dict[tuple[str, ...], float] = {}
+    for middle, near in around.items():
+        for x, y in combinations(sorted(near), 2):
+            links = sorted((found.shared(x, y), found.shared(x, middle), found.shared(y, middle)))
+            connected[tuple(sorted((x, y, middle)))] = links[1]
+    others: dict[tuple[str, ...], float] = {}
+    for pair in found.pairs:
+        for side, other in (sorted(pair), sorted(pair, reverse=True)):
+            for z, w in combinations(sorted(around[side] - {other}), 2):
+                strongest = max(found.shared(other, z), found.shared(other, w))
+                key = tuple(sorted((other, z, w)))
+                if strongest > 0 and key not in connected:
+                    others[key] = max(others.get(key, 0.0), strongest)
+    return [*_strongest(connected), *_strongest(others)]
+
+
+def _strongest(weighed: Mapping[tuple[str, ...], float]) -> list[tuple[str, ...]]:
+    return sorted(weighed, key=lambda s: (-weighed[s], s))
+
+
+def components(measurements: Sequence[Measurement], domain: Domain) -> Components:
+    """Combine all that was released."""
+    found: list[tuple[tuple[str, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]], float]] = []
+    for measured in measurements:
+        variance = measured.mechanism.variance
+        for i, (columns, values) in enumerate(zip(measured.statistic.sets, measured.values, strict=True)):
+            if isinstance(measured.statistic, Counts):
+                found += taken_apart(columns, values.astype(np.float64), variance)
+            else:
+                scaled = values.astype(np.float64)
+                for axis, size in enumerate(domain.shape(columns)):
+                    j = np.arange(1, size)
+                    scaled = scaled / np.sqrt(j * (j + 1)).reshape(
+                        [-1 if k == axis else 1 for k in range(len(columns))]
+                    )
+                found.append((columns, scaled, variance / measured.statistic.weights[i]))
+    law: Law = "laplace" if any(isinstance(m.mechanism, DiscreteLaplace) for m in measurements) else "gaussian"
+    sizes = {column: domain.size(column) for column in domain}
+    return Components(domain.rows, sizes, pool(found), law)

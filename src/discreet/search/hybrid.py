@@ -1,0 +1,276 @@
+"""Directions by the best fit to all triples at once: which of them are common effects, weighed by evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.search.colliders import arrange
+from discreet.search.graph import Graph, Pair, colliders
+from discreet.search.meek import Triple as Place
+from discreet.search.meek import pairs_left, unshielded
+from discreet.search.oracle import Question, Scorer
+from discreet.search.orientation import Claim, extension, orient
+
+PASSING = 0.3
+"""A column explains a dependence only if it shares at least this part of its evidence with both sides."""
+
+WIDEST = 6
+"""Columns tried together with the middle of a triple."""
+
+NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """What evidence decides.
+
+    Parameters
+    ----------
+    keep
+        A pair is looked at further if its evidence is above this.
+    drop
+        It is dropped if a set leaves less evidence than this,
+    bridge
+        or less than this if the pair is the strongest link between two parts of the graph.
+    """
+
+    keep: float
+    drop: float
+    bridge: float
+
+
+@dataclass(frozen=True)
+class Sieved:
+    """Adjacent pairs with the least evidence of each and the question that left it, and what separates the others."""
+
+    nodes: tuple[str, ...]
+    pairs: dict[Pair, float]
+    weakest: dict[Pair, Question]
+    separations: dict[Pair, frozenset[str]]
+    evidence: dict[Pair, float]
+
+    def around(self) -> dict[str, frozenset[str]]:
+        """Return the neighbours of every node."""
+        return _around(self.nodes, self.pairs)
+
+    def shared(self, a: str, b: str) -> float:
+        """Return the evidence that two columns depend on each other; 0 if nobody asked."""
+        return self.evidence.get(frozenset((a, b)), 0.0)
+
+    @property
+    def unasked(self) -> frozenset[Pair]:
+        """Pairs that are not adjacent and about which nothing is known."""
+        return pairs_left(self.nodes, self.pairs, self.separations)
+
+
+def sieve(
+    nodes: Sequence[str],
+    scorer: Scorer,
+    bar: Bar,
+    *,
+    knowledge: Knowledge = NOTHING_KNOWN,
+    max_order: int = 2,
+    earlier: Sieved | None = None,
+) -> Sieved:
+    """Return the skeleton that the evidence speaks for; ``earlier`` narrows it to what was not dropped before."""
+    names = sorted(nodes)
+    asked = [(a, b) for a, b in combinations(names, 2) if knowledge.may_touch(a, b) and scorer.answers(a, b, NONE)]
+    weighed = scorer.weigh((a, b, NONE) for a, b in asked)
+    evidence = {frozenset(pair): e for pair, e in zip(asked, weighed, strict=True)}
+    separations: dict[Pair, frozenset[str]] = {}
+    pairs: dict[Pair, float] = {}
+    weakest: dict[Pair, Question] = {}
+    for a, b in asked:
+        pair = frozenset((a, b))
+        gone = earlier is not None and pair not in earlier.pairs
+        if not knowledge.requires(a, b) and (gone or evidence[pair] <= bar.keep):
+            separations[pair] = earlier.separations[pair] if gone and earlier and evidence[pair] > bar.keep else NONE
+        else:
+            pairs[pair], weakest[pair] = evidence[pair], (a, b, NONE)
+    for a, b in combinations(names, 2):
+        if knowledge.requires(a, b):  # whether or not anybody could ask
+            pairs.setdefault(frozenset((a, b)), math.inf)
+    found = Sieved(tuple(nodes), pairs, weakest, separations, evidence)
+    bridges = _bridges(found)
+    for order in range(1, max_order + 1):
+        around = found.around()
+        open_pairs = [p for p in sorted(map(sorted, pairs)) if not knowledge.requires(*p)]
+        asks = {(x, y): list(_sets(x, y, order, around, found, knowledge, scorer)) for x, y in open_pairs}
+        questions = [(x, y, given) for (x, y), sets in asks.items() for given in sets]
+        answers = dict(zip(questions, scorer.weigh(questions), strict=True))
+        for (x, y), sets in asks.items():
+            if not sets:
+                continue
+            pair = frozenset((x, y))
+            least, _, best = min((answers[x, y, g], sorted(g), g) for g in sets)  # sorted sets are all different
+            if least < (bar.bridge if pair in bridges else bar.drop):
+                del pairs[pair], weakest[pair]
+                separations[pair] = best
+            elif least < pairs[pair]:
+                pairs[pair], weakest[pair] = least, (x, y, best)
+    return found
+
+
+def _around(nodes: Collection[str], pairs: Collection[Pair]) -> dict[str, frozenset[str]]:
+    near: dict[str, set[str]] = {n: set() for n in nodes}
+    for a, b in map(sorted, pairs):
+        near[a].add(b)
+        near[b].add(a)
+    return {n: frozenset(others) for n, others in near.items()}
+
+
+def _sets(
+    x: str,
+    y: str,
+    order: int,
+    around: Mapping[str, frozenset[str]],
+    found: Sieved,
+    knowledge: Knowledge,
+    scorer: Scorer,
+) -> Iterator[frozenset[str]]:
+    """Yield the sets that might explain a pair: possible causes of one side that have to do with the other."""
+    seen = set()
+    for side, other in ((x, y), (y, x)):
+        causes = sorted(z for z in around[side] - {other} if knowledge.allows(z, side))
+        for given in map(frozenset, combinations(causes, order)):
+            if given not in seen and _may_explain(x, y, other, given, found) and scorer.answers(x, y, given):
+                seen.add(given)
+                yield given
+
+
+def _may_explain(x: str, y: str, other: str, given: frozenset[str], found: Sieved) -> bool:
+    if len(given) == 1:
+        (z,) = given
+        return min(found.shared(x, z), found.shared(y, z)) >= PASSING * found.shared(x, y)
+    return max(found.shared(other, z) for z in given) > 0
+
+
+def _bridges(found: Sieved) -> set[Pair]:
+    """Return the pairs of the spanning forest with the most evidence."""
+    part = {n: n for n in found.nodes}
+
+    def root(n: str) -> str:
+        while part[n] != n:
+            n = part[n]
+        return n
+
+    chosen = set()
+    for pair in sorted(found.pairs, key=lambda p: (-found.evidence.get(p, 0.0), sorted(p))):
+        a, b = (root(n) for n in sorted(pair))
+        if a != b:
+            part[a] = b
+            chosen.add(pair)
+    return chosen
+
+
+@dataclass(frozen=True)
+class Triple:
+    """Two nodes that are not adjacent and one between them, with the questions that say what it is.
+
+    If it is a common effect, some set without it separates the two, and none with it. ``step`` is from the separating
+    set without it to the same set with it, where both can be asked.
+    """
+
+    ends: tuple[str, str]
+    middle: str
+    without: tuple[Question, ...]
+    including: tuple[Question, ...]
+    step: tuple[Question, Question] | None
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All of them."""
+        return (*self.without, *self.including, *(self.step or ()))
+
+
+def triples(found: Sieved, scorer: Scorer, *, max_order: int = 2) -> list[Triple]:
+    """Return every unshielded triple of a skeleton about whose ends something was asked."""
+    around = found.around()
+    result = []
+    for middle in sorted(found.nodes):
+        for x, y in combinations(sorted(around[middle]), 2):
+            pair = frozenset((x, y))
+            if pair in found.separations:
+                result.append(_triple(x, y, middle, found, around, scorer, max_order))
+    return result
+
+
+def _triple(
+    x: str,
+    y: str,
+    middle: str,
+    found: Sieved,
+    around: Mapping[str, frozenset[str]],
+    scorer: Scorer,
+    max_order: int,
+) -> Triple:
+    separating = found.separations[frozenset((x, y))]
+    near = (around[x] | around[y] | separating) - {x, y, middle}
+    strength = {z: min(found.shared(x, z), found.shared(y, z)) for z in near}
+    others = sorted((z for z in near if strength[z] > 0), key=lambda z: (-strength[z], z))[:WIDEST]
+    without = [NONE, *(frozenset((z,)) for z in others)]
+    including = [frozenset((middle,))] + ([frozenset((middle, z)) for z in others] if max_order > 1 else [])
+    (including if middle in separating else without).append(separating)
+    step = _answered(x, y, [separating - {middle}, separating | {middle}], scorer)
+    return Triple(
+        (x, y),
+        middle,
+        _answered(x, y, without, scorer),
+        _answered(x, y, including, scorer),
+        (step[0], step[1]) if len(step) == 2 else None,
+    )
+
+
+def _answered(x: str, y: str, sets: list[frozenset[str]], scorer: Scorer) -> tuple[Question, ...]:
+    return tuple((x, y, given) for given in dict.fromkeys(sets) if scorer.answers(x, y, given))
+
+
+COLLIDER = 2.0
+"""Evidence that it takes to call something a common effect."""
+
+RESTARTS = 10
+"""Restarts of the search for directions."""
+
+
+def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> dict[Place, float]:
+    """Return by how much each triple would rather be a common effect."""
+    weights = {}
+    for t in around:
+        if t.without and t.including:
+            apart, joined = (min(evidence[q] for q in side) for side in (t.without, t.including))
+            gain = joined - apart
+            if t.step is not None:
+                gain = (gain + evidence[t.step[1]] - evidence[t.step[0]]) / 2
+            weights[frozenset(t.ends), t.middle] = gain - COLLIDER
+    return weights
+
+
+def direct(
+    nodes: tuple[str, ...],
+    pairs: Mapping[Pair, object],
+    weights: Mapping[Place, float],
+    knowledge: Knowledge,
+    rng: np.random.Generator,
+    *,
+    unasked: frozenset[Pair] = frozenset(),
+    restarts: int = RESTARTS,
+) -> Graph:
+    """Return the class of the acyclic graph that fits the triples best: ``weights`` is what speaks for common effects.
+
+    Triples without a weight are unclear, as those over pairs that nobody asked about.
+    """
+    unclear = frozenset(place for place in unshielded(nodes, pairs) if place not in weights)
+
+    def oriented(effects: Iterable[Place]) -> Graph:
+        claims = [Claim(ends, middle, weights[ends, middle]) for ends, middle in effects if (ends, middle) in weights]
+        return orient(nodes, pairs, claims, knowledge, unclear=unclear, unasked=unasked)
+
+    start = extension(oriented(place for place, weight in weights.items() if weight > 0))
+    arrows = arrange(nodes, pairs, weights, rng, knowledge=knowledge, start=start, restarts=restarts)
+    return oriented(colliders(Graph(nodes, arrows)))

@@ -1,0 +1,308 @@
+"""Planning before spending: the same runs as a private one, on made-up rows of the declared domain.
+
+No data are read. Networks of several kinds are drawn at random over the domain's columns, rows are drawn from each,
+and every method runs on them as it would run on the real table: the same rooms, budgets, noise and searches.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from multiprocessing import get_context
+
+import numpy as np
+
+from discreet.data.counting import Codes, narrowest
+from discreet.data.memory import MemoryTable
+from discreet.domain import Domain
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.errors import BudgetError, DoubtWarning, SettingError
+from discreet.methods.discover import discover_in
+from discreet.methods.registry import budget_for, method_of, settings_for
+from discreet.methods.session import DELTA
+from discreet.privacy.accounting import check_guarantee
+from discreet.privacy.mechanisms.additive import additive_for
+from discreet.progress import Progress
+from discreet.release.expectation import Forecast, Planned, Trial, expected
+from discreet.release.selection import SETTLING, select_first
+from discreet.release.settings import Marginals, Settings
+from discreet.room import Room
+from discreet.search.graph import cpdag_f1, skeleton_f1
+from discreet.search.orientation import equivalents
+from discreet.simulation.declared import KINDS, CodeArray, Declared, draw_over, groups_of
+from discreet.statistics.interactions import Interactions, largest_change
+
+FEWEST, MOST = 6, 36
+"""Networks that are drawn at least, and at most."""
+
+SECONDS = 35.0
+"""After so long no further network is begun, if enough are done."""
+
+MOST_ROWS = 1_000_000
+"""No more rows than this are made up: beyond, sampling hardly matters, and more rows would only show more."""
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+STEP = 4
+"""Where one number of rows is named, this many times fewer and more are looked at too."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A method, a number of rows and a budget."""
+
+    recipe: Settings
+    rows: int
+    epsilon: float
+
+
+Drawn = tuple[Declared, Codes, list[float]]
+"""A network, its rows, and how strong its arrows are, in sorted order."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All runs on one drawn network."""
+
+    number: int
+    seed: int
+    domain: Domain
+    settings: tuple[Setting, ...]
+    delta: float
+    knowledge: Knowledge
+
+
+def forecast(
+    domain: Domain,
+    *,
+    epsilons: Sequence[float],
+    rows: Sequence[int] = (),
+    methods: Sequence[str | Settings] = ("auto",),
+    delta: float = DELTA,
+    knowledge: Knowledge = NOTHING_KNOWN,
+    networks: int | None = None,
+    seconds: float = SECONDS,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Forecast:
+    """Say what accuracy to expect of a budget. Reads no data and spends nothing.
+
+    Parameters
+    ----------
+    domain
+        What is public about the table.
+    epsilons, delta
+        Total promises to look at.
+    rows
+        Numbers of rows to look at; by default the domain's own, and at the middle epsilon a quarter and four times as
+        many.
+    methods
+        Names or recipes.
+    knowledge
+        Required and forbidden arrows, and tiers: the drawn networks keep to them.
+    networks
+        How many networks to draw; by default as many as the time allows, from 6 to 36.
+    seconds
+        How long to go on drawing networks, if their number is not named.
+    seed
+        Of the networks and their rows. The noise of the runs is fresh every time, as it is in private ones.
+    jobs
+        Processes. With several, a script must guard what it runs by ``if __name__ == "__main__"``.
+    progress
+        Called with a line of words after each network.
+
+    Raises
+    ------
+    InputError
+        If something handed in does not fit, or no setting could run.
+    """
+    settings = _settings(domain, epsilons, rows, methods, delta, knowledge)
+    if networks is not None and networks < 2:
+        raise SettingError("networks: at least 2, to tell the spread")
+    if seed < 0 or not seconds > 0:
+        raise SettingError("seed, seconds: seed from 0, seconds above 0")
+    start, done = time.monotonic(), list[Sequence[Trial]]()
+    tasks = (Task(i, seed, domain, settings, delta, knowledge) for i in range(networks or MOST))
+
+    def enough(begun: int) -> bool:
+        return networks is None and begun >= FEWEST and time.monotonic() - start > seconds
+
+    for trials in _in_turn(tasks, jobs, enough):
+        done.append(trials)
+        if progress is not None:
+            most = f"{networks}" if networks else f"at most {MOST}"
+            progress(f"network {len(done)} of {most}: {len(settings)} runs")
+    lines = [
+        expected(s.recipe.name, s.rows, s.epsilon, [trials[i] for trials in done], _tables(domain, s, delta, knowledge))
+        for i, s in enumerate(settings)
+    ]
+    if all(line.refused is not None for line in lines):
+        raise SettingError(f"none of this can run: {lines[0].refused}")
+    kinds = tuple(kind.words for kind in KINDS[: len(done)])
+    simulated = min(max(s.rows for s in settings), MOST_ROWS)
+    held = max(rows, default=domain.rows), _middle(epsilons)
+    return Forecast(len(domain.columns), *held, delta, domain.unit, tuple(lines), kinds, simulated)
+
+
+def _settings(
+    domain: Domain,
+    epsilons: Sequence[float],
+    rows: Sequence[int],
+    methods: Sequence[str | Settings],
+    delta: float,
+    knowledge: Knowledge,
+) -> tuple[Setting, ...]:
+    """Return all settings; refuses what a run would refuse."""
+    if not epsilons or not methods:
+        raise SettingError("epsilon, method: name at least one of each")
+    knowledge.check(domain)
+    for count in rows or (domain.rows,):
+        for epsilon in epsilons:
+            check_guarantee(epsilon, delta, domain.with_rows(count).rows)
+    recipes = [settings_for(method, domain.widest()) for method in methods]
+    if rows:
+        return tuple(Setting(r, n, e) for r in recipes for n in sorted(set(rows)) for e in sorted(set(epsilons)))
+    middle, found = _middle(epsilons), []
+    for recipe in recipes:
+        found += [Setting(recipe, domain.rows, e) for e in sorted(set(epsilons))]
+        beside = (domain.rows // STEP, domain.rows * STEP)
+        found += [Setting(recipe, n, middle) for n in beside if n >= 2 and (not delta or n < 1 / delta)]
+    return tuple(found)
+
+
+def _middle(epsilons: Sequence[float]) -> float:
+    ordered = sorted(set(epsilons))
+    return ordered[len(ordered) // 2]
+
+
+def _in_turn(tasks: Iterator[Task], jobs: int, enough: Callable[[int], bool]) -> Iterable[Sequence[Trial]]:
+    """Yield the runs of task after task, several processes at once, until it is enough."""
+    if jobs == 1:
+        for i, task in enumerate(tasks):
+            if enough(i):
+                return
+            yield trials_of(task)
+        return
+    with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
+        begun, running = 0, set[Future[tuple[Trial, ...]]]()
+        try:
+            while True:
+                while len(running) < jobs and not enough(begun) and (following := next(tasks, None)) is not None:
+                    running.add(workers.submit(trials_of, following))
+                    begun += 1
+                if not running:
+                    return
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in ended)
+        finally:
+            workers.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes that are started meanwhile compute with one thread each: they share the processors."""
+    unset = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(unset, "1"))
+    try:
+        yield
+    finally:
+        for name in unset:
+            os.environ.pop(name, None)
+
+
+def trials_of(task: Task) -> tuple[Trial, ...]:
+    """Draw a network and its rows, and run all settings on them."""
+    kept: dict[tuple[str, int], Drawn] = {}
+    return tuple(_trial(task, setting, min(setting.rows, MOST_ROWS), kept) for setting in task.settings)
+
+
+def _trial(task: Task, setting: Setting, rows: int, kept: dict[tuple[str, int], Drawn]) -> Trial:
+    """Run one setting as a private run would; what refuses it is told."""
+    domain, recipe = task.domain.with_rows(rows), setting.recipe
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", DoubtWarning)
+            budget = budget_for(recipe, setting.epsilon, task.delta, group=domain.group)
+            asked = method_of(recipe).encode(recipe, domain, budget, task.knowledge)
+            key = (repr(asked.columns), rows)
+            if key not in kept:
+                kept[key] = _draw(task, asked, rows)
+            network, codes, strengths = kept[key]
+            room = Room(MemoryTable(codes, {c: asked.size(c) for c in asked}), asked, budget)
+            found = discover_in(room, recipe, knowledge=task.knowledge)
+    except (SettingError, BudgetError) as error:
+        return Trial(0.0, 0.0, (), None, 1.0, refused=str(error))
+    dag = network.dag
+    pairs = found.graph.skeleton
+    arrows = [(v, frozenset(arc) in pairs) for v, arc in zip(strengths, sorted(dag.directed), strict=True)]
+    truth = equivalents(dag, task.knowledge)
+    doubts = tuple(str(w.message) for w in said if issubclass(w.category, DoubtWarning))
+    scores = skeleton_f1(found.graph, truth), cpdag_f1(found.graph, truth)
+    return Trial(*scores, tuple(arrows), found.privacy, float(budget.limit), doubts)
+
+
+def _draw(task: Task, domain: Domain, rows: int) -> Drawn:
+    """Draw a network and rows; the same network for the same task, whatever the rows."""
+    chance = np.random.default_rng([task.seed, task.number, 11])
+    kind = KINDS[task.number % len(KINDS)]
+    known = task.knowledge
+    network = draw_over(domain, chance, kind, allowed=known.allows, required=known.required)
+    codes, groups = network.sample(rows, np.random.default_rng([task.seed, task.number, rows, 12]))
+    sizes = {name: groups_of(domain[name]) for name in domain}
+    narrow: Codes = {name: np.asarray(codes[name], dtype=narrowest(domain.size(name))) for name in domain}
+    return (
+        network,
+        narrow,
+        [strength(groups[a], groups[b], sizes[a], sizes[b]) for a, b in sorted(network.dag.directed)],
+    )
+
+
+def strength(a: CodeArray, b: CodeArray, first: int, second: int) -> float:
+    """Return how strongly two columns depend on each other: Cramer's V, from 0 (not at all) to 1 (a copy)."""
+    counts = np.bincount(a.astype(np.int64) * second + b, minlength=first * second).reshape(first, second)
+    total, expectation = counts.sum(), np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    least = min(int((counts.sum(axis=1) > 0).sum()), int((counts.sum(axis=0) > 0).sum())) - 1
+    if least < 1:
+        return 0.0
+    filled = expectation > 0
+    squares = float((((counts - expectation) ** 2)[filled] / expectation[filled]).sum())
+    return math.sqrt(squares / (float(total) * least))
+
+
+def _tables(domain: Domain, setting: Setting, delta: float, knowledge: Knowledge) -> tuple[Planned, ...]:
+    """Return the tables of the first release with their costs, where a method measures first."""
+    recipe = setting.recipe
+    if not isinstance(recipe, Marginals):
+        return ()
+    domain = domain.with_rows(setting.rows)
+    try:
+        budget = budget_for(recipe, setting.epsilon, delta, group=domain.group)
+        asked = method_of(recipe).encode(recipe, domain, budget, knowledge)
+        waits, asked = bool(asked.unsettled), asked.widest()
+        statistic = select_first(asked, knowledge, budget.currency)
+        if statistic is None:
+            return ()
+        part = budget.limit * (1 - SETTLING if waits else 1) / recipe.rounds
+        variance = additive_for(budget.currency, part, statistic.sensitivity(asked)).variance
+    except SettingError:  # refused, as the runs were
+        return ()
+    sets = statistic.sets
+    weights = statistic.weights if isinstance(statistic, Interactions) else (1,) * len(sets)
+    if isinstance(statistic, Interactions):
+        loads = [float(largest_change({s: asked.shape(s)}, {s: w})) for s, w in zip(sets, weights, strict=True)]
+    else:
+        loads = [1.0] * len(sets)
+    share = float(part / budget.limit) / sum(loads)
+    return tuple(
+        Planned(s, cells, round(load * share, 6), round(math.sqrt(variance / w * cells) / asked.rows, 6))
+        for s, w, load in zip(sets, weights, loads, strict=True)
+        for cells in (prod(asked.shape(s)),)
+    )
