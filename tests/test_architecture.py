@@ -105,8 +105,8 @@ def test_every_proof_is_beside_its_code():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module):
                 for word in (ast.get_docstring(node) or "").split():
-                    if word.strip("`:.,)").endswith(".md"):
-                        assert (PATHS[name].parent / word.strip("`:.,()")).is_file(), f"{name}: {word}"
+                    if (named := word.strip("`:,()").rstrip("`.)")).endswith(".md"):
+                        assert (PATHS[name].parent / named).is_file(), f"{name}: {word}"
 
 
 @pytest.mark.parametrize("name", sorted(TREES))

@@ -26,7 +26,7 @@ MOST_ROWS = 1_000_000
 
 @dataclass(frozen=True)
 class People:
-    """Whose rows they are: the promise is made to all rows of a person together.
+    """Whose rows they are: the promise is made to all rows of a person together (``../data/people.md``).
 
     Parameters
     ----------

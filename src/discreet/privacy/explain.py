@@ -1,6 +1,6 @@
 """What (epsilon, delta) promises and what it does not, in numbers for a custodian and for a person in the data.
 
-Proofs of what rows that are alike give away: ``audit/exact.md``.
+Proofs of what rows that are alike give away: ``../audit/exact.md``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Promise:
         """The log factor that a belief moves by at most, but for a share ``delta`` of cases.
 
         Let L be the log likelihood ratio of what came out, between your row and others in its place. The Gaussian curve
-        d(e) bounds its tail: P(L > t) <= d(e)/(1 - exp(e - t)) for every e < t (``audit/exact.md``).
+        d(e) bounds its tail: P(L > t) <= d(e)/(1 - exp(e - t)) for every e < t (``../audit/exact.md``).
         """
         mu = self.mu
         if mu is None:
@@ -132,7 +132,7 @@ def alike(promise: Promise, share: float, rows: int = 1) -> Alike:
 
     Proof
     -----
-    ``audit/exact.md``. Without a delta it is exact: a count with geometric noise attains it.
+    ``../audit/exact.md``. Without a delta it is exact: a count with geometric noise attains it.
     """
     if not 0.5 <= share <= 1:
         raise SettingError("correlation: a share from 0.5 (nothing in common) to 1 (always the same value)")
