@@ -20,7 +20,7 @@ from discreet.errors import BudgetError
 from discreet.experiments.pcd import encoded
 from discreet.experiments.pcd_plan import Task, sample_of
 from discreet.methods.pcd import Pcd, run
-from discreet.methods.svt_pc import SLACK, Round, pure_epsilon
+from discreet.methods.svt_pc import GATE_SLACK, Round, pure_epsilon
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.privacy.mechanisms.sparse_vector import above_threshold_for
@@ -58,7 +58,7 @@ class Gated:
                 raise BudgetError("the budget does not cover another round")
             self._gate = self._room.open(self._round.sieve, moved_by_steps(), purpose="sieve")
         margin = SeparationHSIC(Compared.of(x, y, sorted(given), self._domain), ridge=self._ridge)
-        passed = self._gate.passes(margin, -round(SLACK * self._round.sieve.deviation))
+        passed = self._gate.passes(margin, -round(GATE_SLACK * self._round.sieve.deviation))
         return Verdict(passed, -1.0 if passed else 1.0)
 
 

@@ -26,11 +26,10 @@ ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 SHIM, OURS = "https://unpkg.com/iframe-worker/shim", "assets/search-from-disk.js"
 """What the theme would load from elsewhere so that search works from disk, and what it loads instead."""
 FOLDERS = {
-    "privacy": "Noise and accounting",
-    "mechanisms": "Mechanisms",
+    "privacy": "Noise, mechanisms and accounting",
     "statistics": "Statistics",
-    "oracles": "Evidence from releases",
-    "tables": "People",
+    "release": "Evidence from releases",
+    "data": "People",
     "ledger": "Ledger",
     "audit": "Auditors",
 }

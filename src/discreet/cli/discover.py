@@ -15,7 +15,7 @@ from discreet.cli.recording import Record, engine_option, ledger_options
 
 
 def _tests() -> tuple[str, ...]:
-    from discreet.methods.asking import CI_TESTS
+    from discreet.methods.ci_tests import CI_TESTS
 
     return tuple(CI_TESTS)
 

@@ -1,26 +1,23 @@
-"""What methods that ask test by test share: their settings, what independence means, and how they begin.
+"""What methods that ask test by test share: their settings, and how they begin.
 
-First what they need is checked, bins are settled, and single columns are counted.
+First what they need is checked, then bins are settled, and single columns are counted where a test needs them.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-from scipy.special import chdtri, gammaln, ndtri
-
 from discreet.arrays import IntArray
 from discreet.bisection import bisect, bracket
-from discreet.domain import Domain
 from discreet.domain.knowledge import Knowledge
 from discreet.errors import BudgetError, DoubtWarning, SettingError
+from discreet.methods.ci_tests import CI_TESTS, MAX_CELLS, IndependenceTest
 from discreet.methods.method import refuse_spent
 from discreet.methods.power import drowned
 from discreet.methods.quantile_bins import settle
@@ -34,21 +31,13 @@ from discreet.release.settings import Settings
 from discreet.room import Room
 from discreet.search.graph import Graph
 from discreet.statistics.counts import Counts
-from discreet.statistics.dependence import MAX_ROWS, STEPS, Dependence
-from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
-from discreet.statistics.margins import Margin
-from discreet.statistics.ranks import StratifiedKendallDet, StratifiedSpearman
+from discreet.statistics.dependence import MAX_ROWS, STEPS
 
-CI_TESTS: dict[str, type[Dependence]] = {
-    "total-variation": ConditionalTotalVariation,
-    "kendall": StratifiedKendallDet,
-    "spearman": StratifiedSpearman,
-    "information": ConditionalInformation,
-}
-"""Tests of conditional independence that may be asked of a room, by name. A new one is a statistic, and a line here."""
+SINGLES_SHARE = Fraction(1, 20)
+"""Share of what is left of the budget that single columns are counted with; they tell how far chance moves a pair."""
 
-MAX_CELLS = 1 << 20
-"""Cells of the largest table that is counted for one question."""
+RAISED_BY = 2.0
+"""So many standard deviations of its noise are added to every count: where noise is large, levels are held for even."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,128 +92,11 @@ class InRounds(Asking):
 
 
 @dataclass(frozen=True)
-class Criterion:
-    """When two columns count as independent: a statistic, and the level that its threshold has without noise.
-
-    Parameters
-    ----------
-    name
-        ``"total-variation"`` sees any dependence; ``"kendall"`` and ``"spearman"`` see what rises or falls together;
-        ``"information"`` is the G-test's.
-    alpha
-        Share of independent pairs that would be called dependent if there were no noise.
-    shares
-        How often each level of each column occurs, about, from a release; they tell how far chance moves a pair. Where
-        there are none, chance is taken to move it as far as it can.
-    """
-
-    name: str
-    alpha: float
-    shares: Mapping[str, tuple[float, ...]] | None = None
-
-    def __post_init__(self) -> None:
-        if self.name not in CI_TESTS:
-            raise SettingError(f"test: one of {', '.join(CI_TESTS)}")
-        if not 0 < self.alpha < 1:
-            raise SettingError("alpha: a number between 0 and 1")
-
-    def statistic(self, x: str, y: str, given: frozenset[str]) -> Dependence:
-        """Return the statistic of a question; the order of the two columns does not count."""
-        a, b = sorted((x, y))
-        return CI_TESTS[self.name](a, b, tuple(sorted(given)))
-
-    def threshold(self, statistic: Dependence, domain: Domain) -> int:
-        """Return the largest value, in steps, at which a pair counts as independent.
-
-        Information is half the likelihood ratio over the rows, whose law is about the chi-square's if nothing depends.
-        Total variation and ranks are compared with the quantile of that law or of the normal one, times the spread
-        that chance gives them at most.
-        """
-        unit = statistic.unit(domain)
-        levels = domain.size(statistic.x), domain.size(statistic.y)
-        if not unit or 1 in levels:
-            return 0
-        strata = math.prod(domain.shape(statistic.given))
-        freedom = (levels[0] - 1) * (levels[1] - 1) * strata
-        if self.name == "information":
-            value = _quantile(freedom, self.alpha) / (2 * domain.rows)
-        elif self.name == "total-variation":
-            mean = _mean_root(freedom)
-            least = min(mean, math.sqrt(2 / math.pi) * self._spread(statistic, levels, _roots, strata))
-            value = math.sqrt(_quantile(freedom, self.alpha) / domain.rows) / 2 * least / mean
-        else:
-            value = _two_sided(self.alpha) * math.sqrt(self._spread(statistic, levels, _ties, 1))
-        return math.floor(value / unit)
-
-    def _spread(self, statistic: Dependence, levels: tuple[int, int], of: Spread, strata: int) -> float:
-        """Return a bound on how far chance moves a pair, from how far each of its columns varies.
-
-        With nothing given it is the product. Within strata a column varies less on average, and the other at most as
-        if its levels were even; chance in many strata adds up to the root of their number.
-        """
-        even = [of((1 / k,) * k) for k in levels]
-        x, y = even
-        if self.shares is not None:
-            x, y = of(self.shares[statistic.x]), of(self.shares[statistic.y])
-        return math.sqrt(strata) * min(x * even[1], even[0] * y) if statistic.given else x * y
-
-    def countable(self, x: str, y: str, given: Iterable[str], domain: Domain) -> bool:
-        """Whether the table that a question takes is small enough to be counted."""
-        return math.prod(domain.shape((x, y, *sorted(given)))) <= MAX_CELLS
-
-    def margin(self, x: str, y: str, sets: Iterable[frozenset[str]], domain: Domain, slack: int = 0) -> Margin:
-        """Return how far a pair stays clear of independence whatever of some sets is given.
-
-        ``slack`` raises all thresholds, in steps, to leave room for noise.
-        """
-        statistics = tuple(self.statistic(x, y, given) for given in sets)
-        return Margin(statistics, tuple(self.threshold(s, domain) + slack for s in statistics))
-
-
-Spread = Callable[[tuple[float, ...]], float]
-
-
-@lru_cache(maxsize=4096)
-def _roots(shares: tuple[float, ...]) -> float:
-    """Return the sum of the standard deviations of all levels' indicators."""
-    return math.fsum(math.sqrt(p * (1 - p)) for p in shares)
-
-
-@lru_cache(maxsize=4096)
-def _ties(shares: tuple[float, ...]) -> float:
-    """Return the variance of ranks, as a share of what it is without ties."""
-    return 1 - math.fsum(p**3 for p in shares)
-
-
-@lru_cache(maxsize=4096)
-def _quantile(freedom: int, alpha: float) -> float:
-    return float(chdtri(freedom, alpha))
-
-
-@lru_cache(maxsize=4096)
-def _mean_root(freedom: int) -> float:
-    """Return the mean of the root of a chi-square variable."""
-    return math.sqrt(2) * math.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2))
-
-
-@lru_cache(maxsize=4096)
-def _two_sided(alpha: float) -> float:
-    return -float(ndtri(alpha / 2))
-
-
-SINGLES = Fraction(1, 20)
-"""Share of what is left of the budget that single columns are counted with; they tell how far chance moves a pair."""
-
-DOUBT = 2.0
-"""So many standard deviations of its noise are added to every count: where noise is large, levels are held for even."""
-
-
-@dataclass(frozen=True)
-class Opened:
+class Prepared:
     """A room that may be asked, what independence means in it, and what is publicly known."""
 
     room: Room
-    test: Criterion
+    test: IndependenceTest
     settings: Asking
     knowledge: Knowledge
 
@@ -259,33 +131,33 @@ def warn_if_drowned(room: Room, deviation: float) -> None:
         warnings.warn(doubt, DoubtWarning, stacklevel=4)
 
 
-def share_left(room: Room, settings: Asking) -> Fraction:
-    """Return the share of the budget that opening leaves."""
+def share_after_preparing(room: Room, settings: Asking) -> Fraction:
+    """Return the share of the budget that preparing leaves."""
     settled = 1 - SETTLING if room.domain.unsettled else Fraction(1)
-    return settled * (1 - SINGLES) if _needs_singles(settings) else settled
+    return settled * (1 - SINGLES_SHARE) if _needs_singles(settings) else settled
 
 
-def open_up(room: Room, settings: Asking, knowledge: Knowledge, progress: Progress | None) -> Opened:
+def prepare(room: Room, settings: Asking, knowledge: Knowledge, progress: Progress | None) -> Prepared:
     """Settle bins, and count single columns where the test's threshold depends on them."""
     room, _ = settle(room, progress=progress)
     if not _needs_singles(settings):
-        return Opened(room, Criterion(settings.test, settings.alpha), settings, knowledge)
+        return Prepared(room, IndependenceTest(settings.test, settings.alpha), settings, knowledge)
     statistic = Counts(tuple((column,) for column in room.domain))
     budget = room.budget
-    mechanism = additive_for(budget.currency, budget.left * SINGLES, statistic.sensitivity(room.domain))
+    mechanism = additive_for(budget.currency, budget.left * SINGLES_SHARE, statistic.sensitivity(room.domain))
     tell(progress, f"counting {len(statistic.sets)} single columns with {mechanism.name}")
     tables = statistic.split(room.release(statistic, mechanism).values, room.domain)
     shares = {c: _shares(t, math.sqrt(mechanism.variance)) for c, t in zip(room.domain, tables, strict=True)}
-    return Opened(room, Criterion(settings.test, settings.alpha, shares), settings, knowledge)
+    return Prepared(room, IndependenceTest(settings.test, settings.alpha, shares), settings, knowledge)
 
 
 def _needs_singles(settings: Asking) -> bool:
-    return settings.test != "information"
+    return CI_TESTS[settings.test].needs_shares
 
 
 def _shares(counted: IntArray, noise: float) -> tuple[float, ...]:
     """Return the share of each level, nearer to even ones the more noise there is."""
-    raised = [max(float(number), 0.0) + DOUBT * noise for number in counted.tolist()]
+    raised = [max(float(number), 0.0) + RAISED_BY * noise for number in counted.tolist()]
     return tuple(number / math.fsum(raised) for number in raised)
 
 

@@ -53,11 +53,11 @@ BLURRED = 0.2
 SURE = 0.9
 """How sure it must be for a direction to be told, where nothing else is said."""
 
-LEAST_ROWS = 10
+LEAST_PAIR_ROWS = 10
 FEWEST_BINS, MOST_BINS = 4, 16
 """Bins of a curve."""
 
-CURVES = Fraction(1, 2)
+CURVES_SHARE = Fraction(1, 2)
 """Share of a pair's budget that its curves cost; the rest is for the score."""
 
 
@@ -141,8 +141,8 @@ def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, su
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or list(map(type, pair)) != [str, str]:
             raise SettingError("direction: two names for each pair, as in direction(data, ('dose', 'reply'), ...)")
-    if not LEAST_ROWS <= domain.rows <= MAX_ROWS:
-        raise SettingError(f"rows: a direction takes from {LEAST_ROWS} to {MAX_ROWS:,}")
+    if not LEAST_PAIR_ROWS <= domain.rows <= MAX_ROWS:
+        raise SettingError(f"rows: a direction takes from {LEAST_PAIR_ROWS} to {MAX_ROWS:,}")
     if len({frozenset(pair) for pair in pairs}) != len(pairs):
         raise SettingError("direction: the same two columns are asked about twice")
     return [Scaled.of(x, y, domain) for x, y in pairs]
@@ -163,8 +163,8 @@ def direction_in(
     found = []
     for pair in asked:
         tell(progress, f"{pair.x} and {pair.y}: curves in {bins} bins, then {score}")
-        curves, clear = _curves(room, BinnedSums(pair, bins), each * CURVES)
-        judged = _judged(room, pair, curves, each * (1 - CURVES), score)
+        curves, clear = _curves(room, BinnedSums(pair, bins), each * CURVES_SHARE)
+        judged = _judged(room, pair, curves, each * (1 - CURVES_SHARE), score)
         shown = tuple(tuple(round(height / UNIT, 6) for height in curve.heights) for curve in curves)
         found.append(Direction(pair.x, pair.y, score, *judged, sure, blurred, not clear, (shown[0], shown[1])))
     return Directions(tuple(found), Privacy.of(budget, domain, private=room.private), domain.rows)
@@ -200,7 +200,7 @@ def _judged(
 
 def _blurred(rows: int, epsilon: float, bins: int, group: int) -> bool:
     """Warn if the curves would be mostly noise, and say so; epsilon is for one row. Nothing is spent."""
-    share = 8 * math.sqrt(2) / (epsilon * float(CURVES)) / (rows / bins)
+    share = 8 * math.sqrt(2) / (epsilon * float(CURVES_SHARE)) / (rows / bins)
     if share > BLURRED:
         needed = math.ceil(rows * share / BLURRED)
         warnings.warn(

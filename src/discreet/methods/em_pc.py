@@ -13,7 +13,15 @@ from fractions import Fraction
 from itertools import combinations
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.methods.asking import InRounds, Opened, check_room, open_up, refuse_too_small, share_left, warn_if_drowned
+from discreet.methods.asking import (
+    InRounds,
+    Prepared,
+    check_room,
+    prepare,
+    refuse_too_small,
+    share_after_preparing,
+    warn_if_drowned,
+)
 from discreet.methods.method import Method
 from discreet.privacy.budget import GRAINS
 from discreet.privacy.mechanisms.exponential import SPREAD, Selection, TopK, selection_for
@@ -27,10 +35,10 @@ from discreet.search.pc import Separation, Skeleton, orient_skeleton
 from discreet.statistics.dependence import MOVED, moved_by_steps
 from discreet.statistics.margins import HowMany, Margin, Separators
 
-MAX_TABLES = 2_000
+MAX_TABLES_A_COLUMN = 2_000
 """A column whose neighbours would take more tables is not visited: it has too many of them for this order."""
 
-SLACK = 0.5
+CHOICE_SLACK = 0.5
 """Thresholds are raised by so many scales of a choice's noise, so that what is independent is counted."""
 
 SEPARATED = Verdict(True, -1.0)
@@ -64,18 +72,18 @@ def run(
     pairs = [frozenset(p) for p in combinations(sorted(room.domain), 2) if knowledge.may_touch(*p)]
     columns = len(room.domain.columns)
     visits = columns * (min(settings.max_order, columns - 2) + 1)
-    each = room.budget.left * share_left(room, settings) / (len(pairs) + visits) - Fraction(1, GRAINS)
+    each = room.budget.left * share_after_preparing(room, settings) / (len(pairs) + visits) - Fraction(1, GRAINS)
     if settings.round_epsilon is not None:
         mechanism = Selection(at_least(2 * MOVED * room.budget.group / Fraction(settings.round_epsilon)), 1)
     else:
         mechanism = selection_for(room.budget.currency, each, moved_by_steps(), 1)
-    refuse_too_small(room, _price(mechanism, room), share_left(room, settings))
+    refuse_too_small(room, _price(mechanism, room), share_after_preparing(room, settings))
     warn_if_drowned(room, SPREAD * mechanism.scale)
-    dropper = _Dropper(open_up(room, settings, knowledge, progress), mechanism)
+    dropper = _Dropper(prepare(room, settings, knowledge, progress), mechanism)
     skeleton = dropper.skeleton(pairs, settings.max_order, progress)
     counted = {"tests": dropper.tests, "rounds": dropper.choices, "stopped": dropper.stopped}
     counted["skipped"] = dropper.skipped
-    return dropper.opened.discovery(orient_skeleton(skeleton, None, knowledge), counted)
+    return dropper.prepared.discovery(orient_skeleton(skeleton, None, knowledge), counted)
 
 
 def _price(mechanism: Selection, room: Room) -> Fraction:
@@ -86,11 +94,11 @@ def _price(mechanism: Selection, room: Room) -> Fraction:
 class _Dropper:
     """One run: what is asked next depends on public facts and on what was chosen."""
 
-    def __init__(self, opened: Opened, mechanism: Selection) -> None:
-        self.opened = opened
-        self._room = opened.room
+    def __init__(self, prepared: Prepared, mechanism: Selection) -> None:
+        self.prepared = prepared
+        self._room = prepared.room
         self._mechanism = mechanism
-        self._cost = _price(mechanism, opened.room)
+        self._cost = _price(mechanism, prepared.room)
         self.tests = 0
         self.choices = 0
         self.skipped = 0
@@ -114,7 +122,7 @@ class _Dropper:
         """Choose which neighbours of a column to drop, and what separates each."""
         others = self._open(node, left)
         near = self._causes(node, left)
-        if sum(math.comb(len(near) - (other in near), order) for other in others) > MAX_TABLES:
+        if sum(math.comb(len(near) - (other in near), order) for other in others) > MAX_TABLES_A_COLUMN:
             self.skipped += 1
             return []
         sets = {other: list(self._sets(node, other, order, near)) for other in others}
@@ -122,8 +130,8 @@ class _Dropper:
         if not candidates or self._affordable() < 1:
             self.stopped |= bool(candidates)
             return []
-        domain, test = self._room.domain, self.opened.test
-        slack = round(SLACK * self._mechanism.scale)
+        domain, test = self._room.domain, self.prepared.test
+        slack = round(CHOICE_SLACK * self._mechanism.scale)
         whole = [test.margin(node, other, found, domain, slack) for other, found in sets.items() if found]
         self.tests += len(candidates)
         how_many = int(self._room.release(HowMany(tuple(whole)), self._mechanism).values[0])
@@ -145,17 +153,17 @@ class _Dropper:
     def _open(self, node: str, left: dict[Pair, float]) -> list[str]:
         """Return the neighbours of a column that may be dropped."""
         around = sorted(other for pair in left if node in pair for other in pair - {node})
-        return [other for other in around if not self.opened.knowledge.requires(node, other)]
+        return [other for other in around if not self.prepared.knowledge.requires(node, other)]
 
     def _causes(self, node: str, left: dict[Pair, float]) -> list[str]:
         """Return the neighbours of a column that may be its causes."""
         around = sorted(z for pair in left if node in pair for z in pair - {node})
-        return [z for z in around if self.opened.knowledge.allows(z, node)]
+        return [z for z in around if self.prepared.knowledge.allows(z, node)]
 
     def _sets(self, node: str, other: str, order: int, near: list[str]) -> Iterator[frozenset[str]]:
         """Yield the sets of possible causes of a column that may separate it from another."""
         for given in map(frozenset, combinations([z for z in near if z != other], order)):
-            if self.opened.test.countable(node, other, given, self._room.domain):
+            if self.prepared.test.countable(node, other, given, self._room.domain):
                 yield given
 
 

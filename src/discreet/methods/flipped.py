@@ -15,7 +15,7 @@ from itertools import combinations
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
-from discreet.methods.asking import Asking, Opened, check_room, open_up, share_left, warn_if_drowned
+from discreet.methods.asking import Asking, Prepared, check_room, prepare, share_after_preparing, warn_if_drowned
 from discreet.methods.method import Method
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
@@ -34,22 +34,22 @@ from discreet.search.pc import break_cycles
 from discreet.statistics.dependence import MOVED, moved_by_steps
 from discreet.statistics.margins import Contrasts, Margin, Margins, each_moved
 
-FIRST = Fraction(2, 5)
+FINDING_SHARE = Fraction(2, 5)
 """Share of the budget that finds the pairs."""
 
-SECOND = Fraction(1, 2)
+MEASURING_SHARE = Fraction(1, 2)
 """Share of the rest that measures them; what is left then goes to directions."""
 
 WORTH = Fraction(3, 2)
 """Pairs are chosen among only if there are so many times more of them than may stay."""
 
-MAX_TABLES = 50_000
+MAX_TABLES_A_STEP = 50_000
 """If what is given would take more tables than this at one step, smaller sets are given there."""
 
 Sets = dict[Pair, list[frozenset[str]]]
 """What may be given for each pair."""
 
-CUT = 1.0
+CLEAR_BY = 1.0
 """A margin counts if it lies so many standard deviations of its noise above 0."""
 
 
@@ -106,20 +106,20 @@ def run(
     """
     check_room(room, knowledge)
     _check_noise(room, settings)
-    keeper = _Keeper(open_up(room, settings, knowledge, progress), settings, progress)
+    keeper = _Keeper(prepare(room, settings, knowledge, progress), settings, progress)
     graph = keeper.graph()
     counted = {"tests": keeper.tests, "rounds": keeper.rounds, "stopped": keeper.stopped}
-    return keeper.opened.discovery(graph, counted)
+    return keeper.prepared.discovery(graph, counted)
 
 
 def _check_noise(room: Room, settings: Flipped) -> None:
     """Refuse noise that would drown everything, and warn of noise that nearly does. Nothing is spent."""
     columns, budget = len(room.domain.columns), room.budget
-    amount = budget.left * share_left(room, settings)
-    last = amount * (1 - FIRST) * (1 - SECOND)
+    amount = budget.left * share_after_preparing(room, settings)
+    last = amount * (1 - FINDING_SHARE) * (1 - MEASURING_SHARE)
     additive_for(budget.currency, last, each_moved(columns * math.comb(columns - 1, 2) + 1, 2 * MOVED))
     stay = min(_stay(settings, columns), math.comb(columns, 2))
-    warn_if_drowned(room, SPREAD * top_k_for(budget.currency, amount * FIRST, moved_by_steps(), stay).scale)
+    warn_if_drowned(room, SPREAD * top_k_for(budget.currency, amount * FINDING_SHARE, moved_by_steps(), stay).scale)
 
 
 def _stay(settings: Flipped, columns: int) -> int:
@@ -130,14 +130,14 @@ def _stay(settings: Flipped, columns: int) -> int:
 class _Keeper:
     """One run: what is asked next depends on public facts and on what was released."""
 
-    def __init__(self, opened: Opened, settings: Flipped, progress: Progress | None) -> None:
-        self.opened = opened
-        self._room = opened.room
+    def __init__(self, prepared: Prepared, settings: Flipped, progress: Progress | None) -> None:
+        self.prepared = prepared
+        self._room = prepared.room
         self._settings = settings
-        self._knowledge = opened.knowledge
+        self._knowledge = prepared.knowledge
         self._progress = progress
-        self._test = opened.test
-        self._names = sorted(opened.room.domain)
+        self._test = prepared.test
+        self._names = sorted(prepared.room.domain)
         self.tests = 0
         self.rounds = 0
         self.stopped = False
@@ -165,7 +165,9 @@ class _Keeper:
             return self._let_pass(pairs, parts, stay)
         budget = self._room.budget
         statistic = Margins(parts)
-        mechanism = top_k_for(budget.currency, budget.left * FIRST, statistic.sensitivity(self._room.domain), stay)
+        mechanism = top_k_for(
+            budget.currency, budget.left * FINDING_SHARE, statistic.sensitivity(self._room.domain), stay
+        )
         self._count(parts, stay)
         return {pairs[i] for i in self._room.release(statistic, mechanism).values.tolist()}
 
@@ -187,12 +189,12 @@ class _Keeper:
         return passed
 
     def _gates(self, stay: int) -> tuple[AboveThreshold, int]:
-        """Return the gate, and how many of it may be opened.
+        """Return the gate, and how many of it may be prepared.
 
         Pure costs of passes add up whether the threshold is kept or not, so one gate lets all pass. In zCDP fresh ones
         for every pass are cheaper: their costs add up as squares.
         """
-        currency, amount = self._room.budget.currency, self._room.budget.left * FIRST
+        currency, amount = self._room.budget.currency, self._room.budget.left * FINDING_SHARE
         if currency is Currency.PURE:
             return above_threshold_for(amount, moved_by_steps(), passes=stay, geometric=True), 1
         each = root_below(2 * (amount / stay - Fraction(1, GRAINS)))
@@ -206,9 +208,9 @@ class _Keeper:
         sets = self._sets(asked, neighbours(self._names, likely), self._settings.max_order)
         statistic = Margins(self._parts(asked, sets))
         tell(self._progress, f"measuring {len(asked)} pairs")
-        values, noise = self._released(statistic, SECOND)
+        values, noise = self._released(statistic, MEASURING_SHARE)
         found = sorted(zip(values, asked, strict=True), key=lambda one: -one[0])[: self._settings.edges]
-        return {pair: value / noise for value, pair in found if value > CUT * noise}
+        return {pair: value / noise for value, pair in found if value > CLEAR_BY * noise}
 
     def _weights(self, kept: Mapping[Pair, float], unasked: frozenset[Pair]) -> dict[Triple, float]:
         """Measure for every two edges that meet what speaks for a common effect: the log of its odds, about."""
@@ -255,7 +257,7 @@ class _Keeper:
             pair: [[z for z in sorted(around[n] - pair) if self._knowledge.allows(z, n)] for n in sorted(pair)]
             for pair in pairs
         }
-        while order > 0 and _tables(near, order) > MAX_TABLES:
+        while order > 0 and _tables(near, order) > MAX_TABLES_A_STEP:
             order -= 1
         return {pair: list(self._given(pair, sides, order)) for pair, sides in near.items()}
 

@@ -34,10 +34,10 @@ from discreet.search.graph import Pair
 from discreet.search.pc import Skeleton, orient_skeleton, pc
 from discreet.statistics.pairwise_hsic import LEAST_ROWS, Kernels, MeanLengths, PairwiseHSIC
 
-SINGLES = Fraction(1, 20)
+LENGTHS_SHARE = Fraction(1, 20)
 """Share of the budget for single columns, which tell how far chance moves a pair."""
 
-DOUBT = 2.0
+LENGTH_DOUBT = 2.0
 """So many standard deviations are taken off the length of a mean feature: where noise is large, columns vary most."""
 
 LARGEST = 0.5
@@ -108,7 +108,7 @@ def run(
     levels = room.domain.shape(names)
     dependence, lengths = PairwiseHSIC(names, levels, settings.width, pairs), MeanLengths(names, levels, settings.width)
     _doubt(room, dependence, settings)
-    singles = _mechanism(room, lengths, room.budget.left * SINGLES)
+    singles = _mechanism(room, lengths, room.budget.left * LENGTHS_SHARE)
     tell(progress, f"measuring {lengths.name} with {singles.name}")
     varied = _varied(room, lengths, singles)
     mechanism = _mechanism(room, dependence, room.budget.left)
@@ -171,14 +171,14 @@ def _varied(room: Room, statistic: MeanLengths, mechanism: Additive) -> list[flo
     """Release how far each column varies, rather more than less."""
     released = room.release(statistic, mechanism).values
     unit = statistic.unit(room.domain.rows)
-    doubt = DOUBT * math.sqrt(mechanism.variance)
+    doubt = LENGTH_DOUBT * math.sqrt(mechanism.variance)
     least = [min(max((value - doubt) * unit, 0.0), 1.0) for value in released.tolist()]
     return [1 - length**2 for length in least]
 
 
 def _bar(domain: Domain, statistic: PairwiseHSIC, budget: Budget, epsilon: float, alpha: float) -> float:
     """Return the dependence that stands out of the noise alone, at a budget. From public facts."""
-    amount = limit_of(budget.currency, epsilon, budget.delta, budget.group) * (1 - SINGLES)
+    amount = limit_of(budget.currency, epsilon, budget.delta, budget.group) * (1 - LENGTHS_SHARE)
     mechanism = additive_for(budget.currency, amount, statistic.sensitivity(domain))
     return _stands_out(_noise(mechanism, statistic.unit(domain.rows)), alpha)
 
@@ -190,7 +190,7 @@ def _stands_out(noise: NoiseLaw, alpha: float) -> float:
 def _doubt(room: Room, statistic: PairwiseHSIC, settings: Pcd) -> None:
     """Refuse, or warn, if little or nothing can stand out of the noise. Nothing is spent."""
     domain, budget, level = room.domain, room.budget, settings.level(len(statistic.names))
-    mechanism = _mechanism(room, statistic, budget.left * (1 - SINGLES))
+    mechanism = _mechanism(room, statistic, budget.left * (1 - LENGTHS_SHARE))
     bar = _stands_out(_noise(mechanism, statistic.unit(domain.rows)), level)
     if bar <= FAINT:
         return

@@ -13,7 +13,7 @@ from discreet.privacy.mechanisms.additive import Additive, additive_for
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 
-SURE = 4.0
+STANDS_OUT = 4.0
 """A dependence is seen if it stands out by so many standard deviations."""
 
 HOPELESS, GOAL = 0.2, 0.05
@@ -55,7 +55,7 @@ def warn_of_weak(epsilon: float) -> None:
 
 def weakest_seen(rows: float, variance: float) -> float:
     """Return the total variation of the weakest dependence between two even binary columns that stands out."""
-    return SURE * math.sqrt(variance + rows / 4) / rows
+    return STANDS_OUT * math.sqrt(variance + rows / 4) / rows
 
 
 def _too_noisy(
@@ -76,7 +76,7 @@ def _too_noisy(
 
     around = bracket(shows_enough, epsilon, epsilon, most=LARGEST_EPSILON)
     enough = None if around is None else bisect(shows_enough, *around, steps=6, geometric=True)[1]
-    half = (SURE / GOAL) ** 2
+    half = (STANDS_OUT / GOAL) ** 2
     rows = math.ceil((half / 4 + math.sqrt(half**2 / 16 + 4 * half * variance)) / 2)
     needed = f"{rows:,} rows" + (f", or an epsilon of about {enough:.2g}" if enough is not None else "")
     what = (
@@ -89,7 +89,7 @@ def _too_noisy(
 
 def drowned(rows: int, epsilon: float, deviation: float) -> str | None:
     """Return a doubt about a method that asks, from the noise of its answers in total variation of binary columns."""
-    seen = SURE * deviation
+    seen = STANDS_OUT * deviation
     if seen <= HOPELESS:
         return None
     what = (

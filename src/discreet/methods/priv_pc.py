@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
-from discreet.methods.asking import Criterion, InRounds
+from discreet.methods.asking import InRounds
+from discreet.methods.ci_tests import IndependenceTest
 from discreet.methods.method import Method
 from discreet.methods.svt_pc import GateOracle, Round, pure_epsilon, round_epsilon, run_in_rounds
 from discreet.privacy.accounting import Currency, sample_epsilon
@@ -24,7 +25,7 @@ from discreet.release.discovery import Discovery
 from discreet.room import Room
 from discreet.statistics.dependence import MOVED, moved_by_steps
 
-SLACK = 3.0
+EXAMINED_SLACK = 3.0
 """An examination's threshold is raised by so many scales of its noise: what fails it has cost a round for nothing."""
 
 
@@ -68,7 +69,7 @@ class Examined(Round):
 class SieveAndExamine(GateOracle):
     """What passes the gate is examined on all rows, with noise of its own."""
 
-    def __init__(self, room: Room, test: Criterion, each: Examined) -> None:
+    def __init__(self, room: Room, test: IndependenceTest, each: Examined) -> None:
         super().__init__(room, test, each)
         self._examine = each.examine
 
@@ -77,7 +78,7 @@ class SieveAndExamine(GateOracle):
         self.asked += 1
         statistic = self._test.statistic(x, y, given)
         released = self._room.release(statistic, self._examine)
-        slack = round(SLACK * self._examine.scale)
+        slack = round(EXAMINED_SLACK * self._examine.scale)
         return int(released.values[0]) <= self._test.threshold(statistic, self._room.domain) + slack
 
 

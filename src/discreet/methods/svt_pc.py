@@ -16,14 +16,14 @@ from typing import TypeVar
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError
 from discreet.methods.asking import (
-    Criterion,
     InRounds,
     check_room,
-    open_up,
+    prepare,
     refuse_too_small,
-    share_left,
+    share_after_preparing,
     warn_if_drowned,
 )
+from discreet.methods.ci_tests import IndependenceTest
 from discreet.methods.method import Method
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS, Budget
@@ -37,7 +37,7 @@ from discreet.search.pc import pc
 from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.margins import Separators
 
-SLACK = 0.5
+GATE_SLACK = 0.5
 """Thresholds are raised by so many standard deviations of a comparison's noise, so that independent pairs pass."""
 
 
@@ -81,7 +81,7 @@ class GateOracle:
     free = False
     max_order = None
 
-    def __init__(self, room: Room, test: Criterion, each: Round) -> None:
+    def __init__(self, room: Room, test: IndependenceTest, each: Round) -> None:
         self._room = room
         self._test = test
         self._each = each
@@ -103,9 +103,9 @@ class GateOracle:
         BudgetError
             If the budget does not cover another round.
         """
-        gate = self._opened()
+        gate = self._open_gate()
         self.asked += 1
-        slack = round(SLACK * self._each.sieve.deviation)
+        slack = round(GATE_SLACK * self._each.sieve.deviation)
         independent = gate.passes(Separators((self._test.margin(x, y, [given], gate.domain, slack),)), 0)
         independent = independent and self.confirmed(x, y, given)
         return Verdict(independent, -1.0 if independent else 1.0)
@@ -115,7 +115,7 @@ class GateOracle:
         del x, y, given
         return True
 
-    def _opened(self) -> Gate:
+    def _open_gate(self) -> Gate:
         if self._gate is None or not self._gate.open:
             if self._price > self._room.budget.left:
                 self.exhausted = True
@@ -134,7 +134,7 @@ def run_in_rounds(
     knowledge: Knowledge,
     progress: Progress | None,
     round_of: Callable[[Budget, Fraction], R],
-    oracle_of: Callable[[Room, Criterion, R], GateOracle],
+    oracle_of: Callable[[Room, IndependenceTest, R], GateOracle],
 ) -> Discovery:
     """Find a causal graph by asking a room test by test, round by round, with all that is left of its budget.
 
@@ -144,16 +144,16 @@ def run_in_rounds(
         If the budget does not cover a single round. Nothing was spent.
     """
     check_room(room, knowledge)
-    budget, share = room.budget, share_left(room, settings)
+    budget, share = room.budget, share_after_preparing(room, settings)
     pairs = sum(knowledge.may_touch(a, b) for a, b in combinations(sorted(room.domain), 2))
     each = round_of(budget, budget.left * share / max(pairs, 1))
     room.check_gate(each.sieve)
     refuse_too_small(room, each.price(budget.currency), share)
     warn_if_drowned(room, each.sieve.deviation)
-    opened = open_up(room, settings, knowledge, progress)
-    oracle = oracle_of(opened.room, opened.test, each)
+    prepared = prepare(room, settings, knowledge, progress)
+    oracle = oracle_of(prepared.room, prepared.test, each)
     graph = pc(tuple(room.domain), oracle, knowledge=knowledge, max_order=settings.max_order, progress=progress)
-    return opened.discovery(graph, {"tests": oracle.asked, "rounds": oracle.rounds, "stopped": oracle.exhausted})
+    return prepared.discovery(graph, {"tests": oracle.asked, "rounds": oracle.rounds, "stopped": oracle.exhausted})
 
 
 def run(

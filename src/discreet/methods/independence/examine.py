@@ -22,7 +22,7 @@ from discreet.release.answer import Answer, Found, Inquiry, Level
 from discreet.room import Room
 from discreet.statistics.curves import between_bounds
 
-LEAST_ROWS = 50
+LEAST_TEST_ROWS = 50
 
 
 @dataclass(frozen=True)
@@ -208,8 +208,8 @@ def check_inquiry(name: str, asked: Inquiry, domain: Domain, budget: Budget) -> 
     kind = TESTS[name]
     plain = between_bounds(domain) if kind.numbers else domain
     narrow = replace(domain, columns={c: plain[c] for c in asked.columns})
-    if narrow.rows < LEAST_ROWS:
-        raise SettingError(f"rows: a test takes at least {LEAST_ROWS}")
+    if narrow.rows < LEAST_TEST_ROWS:
+        raise SettingError(f"rows: a test takes at least {LEAST_TEST_ROWS}")
     narrow = kind.prepare(asked, narrow, budget)
     kind.check(asked, narrow, budget.currency)
     return narrow

@@ -18,13 +18,13 @@ from discreet.room import Room
 from discreet.statistics.permutation import Compared
 from discreet.statistics.residual_products import FINE, LARGEST_WEIGHT, FitSums, ResidualProduct
 
-FITTED = Fraction(7, 10)
+FITTING_SHARE = Fraction(7, 10)
 """Share of the budget for the fits of `gcm`; the rest is for the product of residuals."""
 
-CUT = 3.0
+RESIDUAL_CUT = 3.0
 """Residuals are cut off at so many of their standard deviations."""
 
-DRAWS = 999
+NULL_DRAWS = 999
 """Draws of the null law of `gcm`."""
 
 
@@ -39,20 +39,20 @@ def run_gcm(room: Room, asked: Inquiry) -> Found:
     """Release sums for fits, fit, then release the product of residuals; the p-value is post-processing."""
     domain, budget = room.domain, room.budget
     sums = FitSums(Compared.of(asked.x, asked.y, asked.given, domain))
-    amount = Fraction(math.floor(budget.left * FITTED * GRAINS), GRAINS)
+    amount = Fraction(math.floor(budget.left * FITTING_SHARE * GRAINS), GRAINS)
     mechanism = additive_for(budget.currency, amount, sums.sensitivity(domain))
     noise = math.sqrt(mechanism.variance) / (FINE**2 * domain.rows)
     moments = sums.moments(room.release(sums, mechanism).values, domain.rows)
     fits, spreads = _fits(moments[0], moments[1], noise), _spreads(*moments, noise)
     fits = np.clip(fits, -LARGEST_WEIGHT, LARGEST_WEIGHT)  # what was released must not end in an error
-    cuts = [min(max(round(CUT * math.sqrt(spread) * FINE), 1), 2 * FINE) for spread in spreads]
+    cuts = [min(max(round(RESIDUAL_CUT * math.sqrt(spread) * FINE), 1), 2 * FINE) for spread in spreads]
     product = ResidualProduct(sums.of, (tuple(fits[0].tolist()), tuple(fits[1].tolist())), (cuts[0], cuts[1]))
     last = additive_for(budget.currency, budget.left, product.sensitivity(domain))
     (summed,) = room.release(product, last).values.tolist()
     chance = math.sqrt(domain.rows * spreads[0] * spreads[1] + last.variance / FINE**4)
     rng = np.random.default_rng(0)
-    null = domain.rows * _missed(moments[0], fits, noise, rng) + chance * rng.standard_normal(DRAWS)
-    p_value = (1 + int((np.abs(null) >= abs(summed) / FINE**2).sum())) / (1 + DRAWS)
+    null = domain.rows * _missed(moments[0], fits, noise, rng) + chance * rng.standard_normal(NULL_DRAWS)
+    p_value = (1 + int((np.abs(null) >= abs(summed) / FINE**2).sum())) / (1 + NULL_DRAWS)
     return p_value > asked.alpha, p_value
 
 
@@ -76,8 +76,8 @@ def _missed(square: FloatArray, fits: FloatArray, noise: float, rng: np.random.G
     """Draw what noise like that of the release would add to a mean product of residuals, by fitting again."""
     values, vectors = np.linalg.eigh(square)
     square = (vectors * np.maximum(values, 0)) @ vectors.T
-    found = np.empty(DRAWS)
-    for i in range(DRAWS):
+    found = np.empty(NULL_DRAWS)
+    for i in range(NULL_DRAWS):
         upper = np.triu(rng.normal(0, noise, square.shape))
         blurred = square + upper + np.triu(upper, 1).T
         off = _fits(blurred, fits @ square + rng.normal(0, noise, fits.shape), noise) - fits

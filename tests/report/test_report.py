@@ -253,7 +253,7 @@ def test_the_bar_fits_its_numbers(found):
 
 
 def test_the_citation_is_that_of_the_file():
-    known = (Path(__file__).parent.parent / "CITATION.cff").read_text(encoding="utf-8")
+    known = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
     for words in (f'title: "{TITLE}"', f"name: {AUTHORS}", f"license: {LICENCE}", f"date-released: {YEAR}-"):
         assert words in known
 

@@ -25,9 +25,9 @@ from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.room import Room
 from discreet.testing import SeededNoise
-from engine_data import HOSTILE, nasty
+from support.engine_data import HOSTILE, nasty
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 import spark_cluster
 
 ROWS = 100_000

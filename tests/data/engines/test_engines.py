@@ -34,7 +34,7 @@ from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.room import Room
 from discreet.testing import SeededNoise
-from engine_data import HOSTILE, nasty, to_postgres
+from support.engine_data import HOSTILE, nasty, to_postgres
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB
 

@@ -28,7 +28,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LANGUAGES = ("python", "sh", "yaml", "json", "text")
 BLOCK = re.compile(
     r"(?:<!-- test: (?P<mark>[^>]*?) -->\s*)?^[ ]*```(?P<language>\w*)(?P<info>[^\n]*)\n(?P<body>.*?)^[ ]*```$",

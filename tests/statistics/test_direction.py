@@ -17,7 +17,7 @@ from discreet.methods.direction import SCORES
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, on_scale
 from discreet.statistics.direction import RootHSIC, SquaredErrors
 from discreet.statistics.quantiles import PLACES, Quartiles
-from test_direction import coded
+from support.pairs import coded
 
 FITTED = [kind for kind in SCORES.values() if kind is not None]
 CURVES = (

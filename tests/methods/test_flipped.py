@@ -15,13 +15,13 @@ from discreet.cli import main
 from discreet.data.memory import MemoryTable
 from discreet.errors import BudgetError, DoubtWarning, SettingError, TableError
 from discreet.methods.em_pc import EmPC
-from discreet.methods.flipped import MAX_TABLES, FlippedSvt, FlippedTopK, _tables
+from discreet.methods.flipped import MAX_TABLES_A_STEP, FlippedSvt, FlippedTopK, _tables
 from discreet.methods.registry import METHODS, budget_for
 from discreet.privacy.accounting import Currency
 from discreet.report.terminal import statement_text
 from discreet.search.pc import find_skeleton
 from discreet.testing import SeededNoise
-from test_asking import WithoutNoise, drawn, room_of
+from support.rooms import WithoutNoise, drawn, room_of
 
 NEW = (EmPC(), FlippedSvt(), FlippedTopK())
 
@@ -141,7 +141,7 @@ def test_em_pc_with_a_price_for_a_choice_stops_when_it_is_used_up():
 
 def test_where_sets_would_take_too_many_tables_smaller_ones_are_given():
     many = {frozenset((f"a{i}", f"b{i}")): [[f"c{j}" for j in range(40)]] * 2 for i in range(500)}
-    assert _tables(many, 2) > MAX_TABLES >= _tables(many, 1)
+    assert _tables(many, 2) > MAX_TABLES_A_STEP >= _tables(many, 1)
     assert _tables({}, 2) == 0
 
 
@@ -178,7 +178,7 @@ def test_from_the_command_line(method, tmp_path):
 
 
 def test_every_method_has_a_name_of_its_own():
-    assert all(recipe().name == name for name, recipe in METHODS.items())
+    assert all(method.settings().name == name for name, method in METHODS.items())
 
 
 @pytest.mark.parametrize("recipe", [FlippedSvt(edges=3), FlippedTopK(edges=3), FlippedTopK(edges=20)])
@@ -190,7 +190,7 @@ def test_no_more_edges_stay_than_were_asked_for(recipe):
 
 
 def test_em_pc_says_how_often_it_passed_over_a_column(monkeypatch):
-    monkeypatch.setattr("discreet.methods.em_pc.MAX_TABLES", 3)
+    monkeypatch.setattr("discreet.methods.em_pc.MAX_TABLES_A_COLUMN", 3)
     _, room = room_of("asia", EmPC(), 1.0)
     found = dc.discover_in(room, EmPC())
     assert found.settings["skipped"] > 0

@@ -21,7 +21,7 @@ from discreet.ledger.records import Asked
 from discreet.ledger.sqlite import Turn, line_at
 from discreet.ledger.verify import verified
 
-BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "ledger.py"
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
 ASKED = Asked("discover", "marginals", 1.0, 1e-6, "0" * 64)
 PRICE = Price(1, 1, 1)
 

@@ -19,10 +19,7 @@ from discreet.data.memory import MemoryTable
 from discreet.errors import DoubtWarning, InputError, SettingError
 from discreet.methods.direction import SCORES, check_pairs, curve_bins, direction_in
 from discreet.release.direction import NOT_TRUTH, Direction
-
-
-def coded(values):
-    return np.minimum((np.clip(values, -1, 1) + 1) / 2 * 65_534, 65_533).astype(np.uint16)
+from support.pairs import coded
 
 
 def simulated(number, rows, rng, noise="uniform"):

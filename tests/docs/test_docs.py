@@ -12,9 +12,9 @@ import click
 import pytest
 
 import discreet
-from docs_page import Page, blocks, check_words
+from support.docs_page import Page, blocks, check_words
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = {
     path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 }
@@ -41,7 +41,7 @@ ONLY_READ = {
 
 
 def run(path, folder):
-    words = [sys.executable, str(Path(__file__).parent / "docs_page.py"), str(path)]
+    words = [sys.executable, str(Path(__file__).parents[1] / "support" / "docs_page.py"), str(path)]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
 
 

@@ -35,7 +35,7 @@ from discreet.report.words import not_promised
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.ranks import KendallA, SpearmanA
-from test_people import KEYS, bounded, domain_of, drawn_rows, sample_rows
+from support.people import KEYS, bounded, domain_of, drawn_rows, sample_rows
 
 BUDGETS = [(Currency.GDP, 1.0, 1e-3), (Currency.ZCDP, 0.5, 1e-3), (Currency.PURE, 0.7, 0.0)]
 

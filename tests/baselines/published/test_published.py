@@ -29,7 +29,7 @@ from discreet.baselines.published.svt_pc import claimed_sensitivity, p_value, p_
 from discreet.cli import main
 from discreet.data.memory import MemoryTable
 from discreet.errors import SettingError, TableError
-from discreet.methods.asking import Criterion
+from discreet.methods.ci_tests import IndependenceTest
 from discreet.methods.priv_pc import SieveAndExamine, examined_round
 from discreet.privacy.budget import Budget
 from discreet.room import Room
@@ -153,7 +153,9 @@ def test_a_threshold_that_is_kept_costs_more_with_every_pass(passes):
 def test_the_repaired_methods_draw_a_fresh_threshold_at_every_pass():
     _, domain, table = drawn("asia", 5_000)
     room = Room(table, domain, Budget(epsilon=1e4, delta=0))
-    oracle = SieveAndExamine(room, Criterion("kendall", 0.01), examined_round(Fraction(1, 10), Fraction(1, 10), 5_000))
+    oracle = SieveAndExamine(
+        room, IndependenceTest("kendall", 0.01), examined_round(Fraction(1, 10), Fraction(1, 10), 5_000)
+    )
     gates = []
     for _ in range(200):
         oracle.ask("asia", "smoke", frozenset())

@@ -13,60 +13,20 @@ from scipy import stats
 import discreet as dc
 from discreet.audit.tape import exact_value
 from discreet.cli import main
-from discreet.data.memory import MemoryTable
 from discreet.errors import BudgetError, ReleaseError, SettingError
-from discreet.methods.asking import Criterion
+from discreet.methods.ci_tests import IndependenceTest
 from discreet.methods.priv_pc import PrivPC, SieveAndExamine, examined_round, round_for
-from discreet.methods.registry import METHODS, budget_for, settings_for
+from discreet.methods.registry import METHODS, settings_for
 from discreet.methods.svt_pc import SvtPC, pure_epsilon
 from discreet.privacy.accounting import Currency
 from discreet.report.terminal import statement_text
-from discreet.search.oracle import Verdict
 from discreet.search.pc import pc
 from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.information import ConditionalTotalVariation
 from discreet.testing import SeededNoise
+from support.rooms import WithoutNoise, drawn, room_of, shares_of
 
 NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm")
-
-
-def drawn(name, rows=20_000, seed=0):
-    net = dc.network(name)
-    domain = net.domain(rows)
-    codes = net.sample_codes(rows, np.random.default_rng(seed))
-    return net, domain, codes
-
-
-def room_of(name, recipe, epsilon, delta=1e-6, rows=20_000, seed=0, noise=None):
-    net, domain, codes = drawn(name, rows, seed)
-    table = MemoryTable(codes, {c: domain.size(c) for c in domain})
-    return net, dc.Room(table, domain, budget_for(recipe, epsilon, delta), noise=noise)
-
-
-def shares_of(rows, domain):
-    counted = {c: np.bincount(rows[:, j], minlength=domain.size(c)) for j, c in enumerate(domain)}
-    return {c: tuple((numbers / len(rows)).tolist()) for c, numbers in counted.items()}
-
-
-class WithoutNoise:
-    """The same test on the same rows, without noise."""
-
-    free = False
-    max_order = None
-
-    def __init__(self, name, test, alpha=0.01, rows=20_000):
-        _, self.domain, codes = drawn(name, rows)
-        self.rows = np.stack([codes[c] for c in self.domain], axis=1).astype(np.int64)
-        self.test = Criterion(test, alpha, shares_of(self.rows, self.domain))
-
-    def answers(self, x, y, given):
-        return True
-
-    def ask(self, x, y, given):
-        statistic = self.test.statistic(x, y, given)
-        value = int(exact_value(statistic, self.rows, self.domain)[0])
-        independent = value <= self.test.threshold(statistic, self.domain)
-        return Verdict(independent, -1.0 if independent else 1.0)
 
 
 @pytest.mark.parametrize("method", ["svt-pc", "priv-pc"])
@@ -89,7 +49,7 @@ def test_without_noise_a_test_has_at_most_its_level(test, shares):
     wrong = {frozenset(): 0, frozenset("z"): 0}
     for _ in range(300):
         rows = rng.choice(3, size=(400, 3), p=shares)
-        asked = Criterion(test, 0.1, shares_of(rows, domain))
+        asked = IndependenceTest(test, 0.1, shares_of(rows, domain))
         for given in wrong:
             statistic = asked.statistic("x", "y", given)
             wrong[given] += int(exact_value(statistic, rows, domain)[0]) > asked.threshold(statistic, domain)
@@ -126,7 +86,7 @@ def test_a_pass_costs_a_round_whatever_the_examination_says():
     recipe = PrivPC()
     _, room = room_of("asia", recipe, 1.0)
     oracle = SieveAndExamine(
-        room, Criterion("total-variation", 0.01), examined_round(Fraction(100), Fraction(1, 10**6), 20_000)
+        room, IndependenceTest("total-variation", 0.01), examined_round(Fraction(100), Fraction(1, 10**6), 20_000)
     )
     room.budget.limit = Fraction(10**9)
     for _ in range(40):
@@ -266,6 +226,8 @@ def test_from_the_command_line(tmp_path):
 
 
 def test_order_of_columns_does_not_count():
-    asked = Criterion("kendall", 0.05)
+    asked = IndependenceTest("kendall", 0.05)
     assert asked.statistic("b", "a", frozenset("dc")) == asked.statistic("a", "b", frozenset("cd"))
-    assert isinstance(Criterion("total-variation", 0.05).statistic("a", "b", frozenset()), ConditionalTotalVariation)
+    assert isinstance(
+        IndependenceTest("total-variation", 0.05).statistic("a", "b", frozenset()), ConditionalTotalVariation
+    )
