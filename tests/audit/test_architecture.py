@@ -12,10 +12,23 @@ from discreet.audit.layers import MAY_IMPORT, ROWS
 from discreet.audit.source import breaches, module_paths, project_trees, rules, source_finding
 
 PATHS = module_paths()
-TREES = project_trees()
-FOUND = breaches(TREES)
-COPIES = {f"discreet.elsewhere_{name.replace('.', '_')}": name for name in TREES}
-COPIED = breaches(TREES | {copy: TREES[name] for copy, name in COPIES.items()})
+COPIES = {f"discreet.elsewhere_{name.replace('.', '_')}": name for name in PATHS}
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return project_trees()
+
+
+@pytest.fixture(scope="module")
+def found(trees):
+    return breaches(trees)
+
+
+@pytest.fixture(scope="module")
+def copied(trees):
+    return breaches(trees | {copy: trees[name] for copy, name in COPIES.items()})
+
 
 KEPT_FOR = [
     ("only the room evaluates and blurs", {"discreet.room"}),
@@ -60,36 +73,36 @@ def package(name: str) -> str:
 
 
 def test_every_folder_is_on_the_plan():
-    folders = {name.partition(".")[2].partition(".")[0] for name in TREES}
+    folders = {name.partition(".")[2].partition(".")[0] for name in PATHS}
     assert folders == set(MAY_IMPORT)
     assert set(MAY_IMPORT) > ROWS
     assert set(MAY_IMPORT) >= {layer for allowed in MAY_IMPORT.values() for layer in allowed}
 
 
-def test_no_packages_import_each_other():
+def test_no_packages_import_each_other(trees):
     """Not by way of others either, and not when a function runs."""
-    house = House(Module(name, tree) for name, tree in TREES.items())
+    house = House(Module(name, tree) for name, tree in trees.items())
     graph = nx.DiGraph((package(name), package(target)) for name, targets in house.graph.items() for target in targets)
     graph.remove_edges_from([*ROUNDABOUT, *nx.selfloop_edges(graph)])
     assert not [sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1]
 
 
 @pytest.mark.parametrize("trial", sorted(TRIALS))
-def test_trial_files_are_caught(trial):
+def test_trial_files_are_caught(trial, trees):
     """What is new and on no list is refused because of where it stands."""
-    found = breaches(TREES | {module: ast.parse(text) for module, text in TRIALS[trial].items()})
+    found = breaches(trees | {module: ast.parse(text) for module, text in TRIALS[trial].items()})
     assert {breach.module for breach in found} & TRIALS[trial].keys()
 
 
 @pytest.mark.parametrize("rule", sorted(rules()))
-def test_the_rules_of_the_house(rule):
-    assert not [str(breach) for breach in FOUND if breach.rule == rule]
+def test_the_rules_of_the_house(rule, found):
+    assert not [str(breach) for breach in found if breach.rule == rule]
 
 
 @pytest.mark.parametrize(("rule", "expected"), KEPT_FOR, ids=lambda value: value if isinstance(value, str) else "")
-def test_exceptions_are_for_those_who_need_them(rule, expected):
+def test_exceptions_are_for_those_who_need_them(rule, expected, copied):
     """A copy of any module that stands elsewhere has no exception: those that then break the rule are all known."""
-    users = {COPIES[b.module] for b in COPIED if b.rule == rule and b.module in COPIES}
+    users = {COPIES[b.module] for b in copied if b.rule == rule and b.module in COPIES}
     named = {name for name in users if not name.startswith("discreet.audit")}
     assert named == expected
 
@@ -100,8 +113,8 @@ def test_the_whole_library_is_found_in_order():
     assert finding.runs == len(PATHS)
 
 
-def test_every_proof_is_beside_its_code():
-    for name, tree in TREES.items():
+def test_every_proof_is_beside_its_code(trees):
+    for name, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module):
                 for word in (ast.get_docstring(node) or "").split():
@@ -109,6 +122,6 @@ def test_every_proof_is_beside_its_code():
                         assert (PATHS[name].parent / named).is_file(), f"{name}: {word}"
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
-def test_the_first_line_says_what_the_file_is_for(name):
-    assert (ast.get_docstring(TREES[name]) or "").split("\n")[0].endswith(".")
+@pytest.mark.parametrize("name", sorted(PATHS))
+def test_the_first_line_says_what_the_file_is_for(name, trees):
+    assert (ast.get_docstring(trees[name]) or "").split("\n")[0].endswith(".")
