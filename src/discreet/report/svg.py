@@ -67,6 +67,10 @@ def graph_svg(
     )
 
 
+CIRCLE = 4.0
+"""Radius of the circle at an end that is not known."""
+
+
 def verb_of(edge: Edge) -> str:
     """Return what an edge says between the names of its ends."""
     if edge.directed:
@@ -140,11 +144,13 @@ def _triangle(corners: tuple[tuple[float, float], ...], colour: str) -> str:
 
 def _other_ends(curve: Curve, edge: Edge, colour: str) -> str:
     """Return the marks that only PAGs have: circles, and an arrowhead at the first end."""
-    first, last = curve.points[0], curve.points[-1]
-    drawn = _triangle(_corners(curve.points[1], first), colour) if edge.at_a is Mark.ARROW else ""
-    for mark, (x, y) in ((edge.at_a, first), (edge.at_b, last)):
-        if mark is Mark.CIRCLE:
-            drawn += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{PAPER}" stroke="{colour}"/>'
+    ends = ((edge.at_a, *curve.points[:2]), (edge.at_b, *curve.points[:-3:-1]))
+    drawn = _triangle(_corners(curve.points[1], curve.points[0]), colour) if edge.at_a is Mark.ARROW else ""
+    for mark, (x, y), (nx, ny) in ends:
+        if mark is Mark.CIRCLE:  # beside the node, not under it
+            away = CIRCLE / (hypot(nx - x, ny - y) or 1.0)
+            cx, cy = x + (nx - x) * away, y + (ny - y) * away
+            drawn += f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="{CIRCLE:g}" fill="{PAPER}" stroke="{colour}"/>'
     return drawn
 
 
