@@ -12,7 +12,7 @@ import numpy as np
 
 import discreet as dc
 from discreet.data.memory import MemoryTable
-from discreet.experiments.accuracy import named
+from discreet.experiments.accuracy import find_network
 from discreet.methods.em_pc import EmPC
 from discreet.methods.flipped import FlippedSvt, FlippedTopK
 from discreet.methods.priv_pc import PrivPC
@@ -34,16 +34,18 @@ METHODS: dict[str, Settings] = {
 }
 
 
-def measure(name: str, recipe: Settings, epsilon: float, runs: int) -> tuple[float, float, float]:
+def measure(name: str, settings: Settings, epsilon: float, runs: int) -> tuple[float, float, float]:
     """Return the means of skeleton F1, CPDAG F1 and seconds, with fresh rows and fresh noise each time."""
-    net = named(name)
+    net = find_network(name)
     domain, truth = net.domain(ROWS), dc.cpdag(net.dag)
     found = []
     for seed in range(runs):
         codes = net.sample_codes(ROWS, np.random.default_rng([seed, ROWS]))
-        room = Room(MemoryTable(codes, {c: domain.size(c) for c in domain}), domain, budget_for(recipe, epsilon, DELTA))
+        room = Room(
+            MemoryTable(codes, {c: domain.size(c) for c in domain}), domain, budget_for(settings, epsilon, DELTA)
+        )
         start = time.perf_counter()
-        graph = dc.discover_in(room, recipe).graph
+        graph = dc.discover_in(room, settings).graph
         taken = time.perf_counter() - start
         found.append((dc.skeleton_f1(graph, net.dag), dc.cpdag_f1(graph, truth), taken))
     skeleton, marked, seconds = np.mean(found, axis=0).tolist()
@@ -57,7 +59,7 @@ if __name__ == "__main__":
     print("| network | method | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " | seconds |")
     print("|---" * (3 + len(EPSILONS)) + "|")
     for name in (sys.argv[2] if len(sys.argv) > 2 else default).split(","):
-        for method, recipe in METHODS.items():
-            cells = [measure(name, recipe, epsilon, runs) for epsilon in EPSILONS]
+        for method, settings in METHODS.items():
+            cells = [measure(name, settings, epsilon, runs) for epsilon in EPSILONS]
             shown = " | ".join(f"{s:.2f} / {m:.2f}" for s, m, _ in cells)
             print(f"| {name} | {method} | {shown} | {cells[-1][2]:.2f} |", flush=True)

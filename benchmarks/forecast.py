@@ -12,8 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
-from discreet.experiments.accuracy import Row, Run, measure
-from discreet.experiments.harness import write_csv, write_text
+from discreet.experiments.accuracy import Run, measure
+from discreet.experiments.harness import Row, write_files
 from discreet.methods.session import DELTA
 from discreet.release.expectation import WITHIN, Spread
 from discreet.report.charts import Axis, Dot, dot_plot
@@ -68,8 +68,7 @@ def main(jobs: int) -> None:
                 }
             found.append(row)
         print(f"{name}: {seconds:.0f} s for the forecast", flush=True)
-    write_csv(OUT / "forecast.csv", found)
-    write_text(OUT / "forecast.svg", picture(found))
+    write_files(OUT, {"forecast.csv": found, "forecast.svg": picture(found)})
     for score in ("skeleton_f1", "cpdag_f1"):
         low, high, reached_ = (
             np.array([float(r[f"{score}_{end}"]) for r in found]) for end in ("low", "high", "reached")

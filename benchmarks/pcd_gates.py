@@ -17,8 +17,7 @@ import numpy as np
 from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import BudgetError
-from discreet.experiments.pcd import encoded
-from discreet.experiments.pcd_plan import Task, sample_of
+from discreet.experiments.pcd import Task, encode, sample_of
 from discreet.methods.pcd import Pcd, run
 from discreet.methods.svt_pc import GATE_SLACK, Round, pure_epsilon
 from discreet.privacy.accounting import Currency
@@ -95,7 +94,7 @@ def main() -> None:
             found = []
             for seed in range(runs):
                 sample = sample_of(Task("graphs", "cancer", "pcd", epsilon, rows, seed))
-                found.append(skeleton_f1(find(encoded(sample), sample.domain, epsilon), sample.truth))
+                found.append(skeleton_f1(find(encode(sample), sample.domain, epsilon), sample.truth))
             error = float(np.std(found, ddof=1)) / runs**0.5
             print(f"cancer {rows:5d} rows  {way:28} F1 {np.mean(found):.2f} ({error:.2f})", flush=True)
 

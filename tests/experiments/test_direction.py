@@ -15,21 +15,28 @@ from discreet.baselines.published import direction as scores
 from discreet.baselines.published.direction import Settings, half_direction, judged
 from discreet.cli import main
 from discreet.errors import SettingError, TableError
-from discreet.experiments.direction import HOWS, chance, encoded, perform, right, unflipped
-from discreet.experiments.direction_plan import (
+from discreet.experiments.direction import (
     BUDGETS,
+    HOWS,
+    IDS,
+    PUBLISHED,
     RIDGE,
     SCORES,
     SWEEP,
     CausePair,
     Task,
-    finished,
+    chance,
+    chance_right,
+    chance_unflipped,
+    encode,
+    perform,
     plan,
+    published_chance,
     read_pairs,
-    scaled,
-    simulated,
+    rescale,
+    simulate,
+    table2,
 )
-from discreet.experiments.direction_results import IDS, PUBLISHED, published, table2
 from discreet.experiments.harness import KeptRuns
 from discreet.statistics.curves import UNIT, Scaled
 
@@ -41,17 +48,17 @@ def test_signs_are_left_alone_as_often_as_the_theorems_say(draws):
     noise = np.sort(sum(rng.laplace(0, 1, 4_000_000) for _ in range(draws)))
     for t in (0.0, 0.5, 1.0, 3.0, 8.0):
         share = 1 - np.searchsorted(noise, -t) / len(noise)
-        assert unflipped(t, draws) == pytest.approx(share, abs=1e-3)
-    assert unflipped(0.0, draws) == 0.5
-    assert unflipped(1e6, draws) == unflipped(math.inf, draws) == 1.0
+        assert chance_unflipped(t, draws) == pytest.approx(share, abs=1e-3)
+    assert chance_unflipped(0.0, draws) == 0.5
+    assert chance_unflipped(1e6, draws) == chance_unflipped(math.inf, draws) == 1.0
 
 
 def test_the_theorems_at_one():
-    assert unflipped(1.0, 1) == pytest.approx(0.816, abs=1e-3)
-    assert unflipped(1.0, 2) == pytest.approx(0.72409, abs=1e-5)
-    assert unflipped(1.0, 4) == pytest.approx(0.65128, abs=1e-5)
-    assert right(-1.0, 1.0, 1) == pytest.approx(1 - unflipped(1.0, 1))
-    assert (right(0.0, 1.0, 1), right(None, 1.0, 2), right(2.0, 0.0, 1)) == (0.5, 0.5, 1.0)
+    assert chance_unflipped(1.0, 1) == pytest.approx(0.816, abs=1e-3)
+    assert chance_unflipped(1.0, 2) == pytest.approx(0.72409, abs=1e-5)
+    assert chance_unflipped(1.0, 4) == pytest.approx(0.65128, abs=1e-5)
+    assert chance_right(-1.0, 1.0, 1) == pytest.approx(1 - chance_unflipped(1.0, 1))
+    assert (chance_right(0.0, 1.0, 1), chance_right(None, 1.0, 2), chance_right(2.0, 0.0, 1)) == (0.5, 0.5, 1.0)
 
 
 HALVES = {"test-published": ("test half", "paper", 2), "test": ("test half", "proved", 1)}
@@ -64,9 +71,9 @@ HALVES |= {"training-published": ("training half", "paper", 2), "training": ("tr
 ])  # fmt: skip
 def test_the_computed_chance_is_that_of_many_releases(score, how, epsilon):
     task = Task("halves", "simulated", "1", 300, 0, RIDGE)
-    pair = simulated(1, 300)
+    pair = simulate(1, 300)
     record = perform(task)
-    table, domain = encoded(pair)
+    table, domain = encode(pair)
     half, source, draws = HALVES[how]
     settings = Settings(half, score, epsilon, sensitivities=source, draws=draws)
     x, y = (codes / UNIT for codes in Scaled.of("x", "y", domain).values(table))
@@ -89,11 +96,11 @@ def test_what_a_score_does_not_have_is_left_empty():
 
 
 def test_simulated_pairs_have_all_shapes_and_orders():
-    pairs = [simulated(i, 200) for i in range(12)]
+    pairs = [simulate(i, 200) for i in range(12)]
     assert [pair.forward for pair in pairs] == [True] * 6 + [False] * 6
     assert all(np.abs(column).max() <= 1 for pair in pairs for column in (pair.x, pair.y))
-    np.testing.assert_array_equal(simulated(4, 50).x, simulated(4, 50).x)
-    assert not np.array_equal(simulated(4, 50).x, simulated(5, 50).x)
+    np.testing.assert_array_equal(simulate(4, 50).x, simulate(4, 50).x)
+    assert not np.array_equal(simulate(4, 50).x, simulate(5, 50).x)
 
 
 def pairs_file(path, *lines):
@@ -107,7 +114,7 @@ def line(name, pair, direction="x->y"):
 
 
 def test_pairs_are_read_and_scaled_by_their_own_range(tmp_path):
-    first = simulated(0, 400)
+    first = simulate(0, 400)
     other = CausePair(first.y * 100 + 7, first.x, forward=False)
     short = CausePair(first.x[:5], first.y[:5], forward=True)
     path = pairs_file(tmp_path / "p.csv.gz", line("a", first), line("b", other, "y->x"), line("short", short))
@@ -116,7 +123,7 @@ def test_pairs_are_read_and_scaled_by_their_own_range(tmp_path):
     assert (found["a"].forward, found["b"].forward) == (True, False)
     np.testing.assert_allclose(found["b"].x, found["a"].y, atol=1e-9)
     assert np.mean(np.abs(found["a"].x) == 1) < 0.02
-    assert scaled(np.zeros(30)).tolist() == [0.0] * 30
+    assert rescale(np.zeros(30)).tolist() == [0.0] * 30
     for i, lines in enumerate((["a,1 2,1,x->y"], ["a,1 2,1 2,x--y"], ["a,1 2,1 two,x->y"], ["a,1 2"])):
         with pytest.raises(TableError, match="direction") as caught:
             read_pairs(pairs_file(tmp_path / f"{i}.csv", *lines))
@@ -145,7 +152,7 @@ def read(path):
 
 
 def test_a_tiny_run_writes_everything_and_does_nothing_twice(tmp_path):
-    path = pairs_file(tmp_path / "pairs.csv", line("4031", simulated(0, 60)), line("b", simulated(7, 60), "y->x"))
+    path = pairs_file(tmp_path / "pairs.csv", line("4031", simulate(0, 60)), line("b", simulate(7, 60), "y->x"))
     options = ["--pairs", str(path), "--number", "2", "--rows", "40", "--runs", "2", "--jobs", "1"]
     ran = run(tmp_path / "out", *options)
     assert ran.exit_code == 0, ran.stderr
@@ -180,23 +187,23 @@ def test_what_was_cut_off_is_done_again_by_two_processes(tmp_path):
     kept = tmp_path / "runs.jsonl"
     kept.write_text(kept.read_text()[:-30] + '\n{"task": {"width": 3}}\n')
     assert run(tmp_path, *options, "2").exit_code == 0
-    assert len(finished(KeptRuns(kept))) == 4
+    assert len(KeptRuns(kept).finished(Task)) == 4
     assert not (tmp_path / "figure1.csv").exists()
-    assert table2(finished(KeptRuns(kept)), [1.0]) == []
+    assert table2(KeptRuns(kept).finished(Task), [1.0]) == []
 
 
 def test_the_published_numbers_are_the_papers():
     assert len(IDS) == 10
     assert all(len(numbers) == 10 for numbers in PUBLISHED.values())
-    assert published("901", "hsic", 1.0) == 0.21
-    assert published("2132", "spearman", math.inf) == 1.0
-    assert published("901", "hsic", 2.0) is None
-    assert published("pair1", "hsic", 1.0) is None
+    assert published_chance("901", "hsic", 1.0) == 0.21
+    assert published_chance("2132", "spearman", math.inf) == 1.0
+    assert published_chance("901", "hsic", 2.0) is None
+    assert published_chance("pair1", "hsic", 1.0) is None
 
 
 def test_halves_of_a_pair_are_those_of_the_published_method():
-    pair = simulated(2, 200)
-    table, domain = encoded(pair)
+    pair = simulate(2, 200)
+    table, domain = encode(pair)
     found = half_direction(
         table, "x", "y", domain, protects="test half", score="reci", epsilon=1e9, sensitivities="proved", seed=1
     )

@@ -13,21 +13,26 @@ from click.testing import CliRunner
 from discreet.cli import main
 from discreet.errors import SettingError, TableError
 from discreet.experiments.harness import KeptRuns
-from discreet.experiments.pcd import GRAPHS, MOST_GIVEN, TESTS, encoded, perform
-from discreet.experiments.pcd_plan import (
+from discreet.experiments.pcd import (
     EPSILONS,
+    GRAPHS,
+    MOST_GIVEN,
+    TESTS,
     Task,
     check_plan,
-    examined,
-    finished,
+    encode,
+    f1_of_all_pairs,
+    figure1,
+    graph_to_test,
+    graphs,
+    perform,
     plan_graphs,
     plan_sachs,
     plan_tests,
     read_sachs,
     sample_of,
-    task_of,
+    scores,
 )
-from discreet.experiments.pcd_results import complete, figure1, graphs, scores
 from discreet.methods.registry import METHODS
 
 NAMES = [f"p{i}" for i in range(11)]
@@ -58,12 +63,12 @@ def test_rows_are_the_same_for_all_methods_and_epsilons():
     assert all((first.values[name] == second.values[name]).all() for name in first.values)
     other = sample_of(Task("graphs", "cancer", "pcd", 1.0, 60, 4))
     assert any((first.values[name] != other.values[name]).any() for name in first.values)
-    assert encoded(first).rows == 60
+    assert encode(first).rows == 60
 
 
 @pytest.mark.parametrize("given", [0, 1, 5])
 def test_tested_columns_have_all_given_ones_as_causes(given):
-    alone, caused = (examined(given, dependent=d).dag for d in (False, True))
+    alone, caused = (graph_to_test(given, dependent=d).dag for d in (False, True))
     assert caused.directed - alone.directed == {("x", "y")}
     assert len(alone.directed) == 2 * given
 
@@ -102,14 +107,14 @@ def test_errors_are_of_both_types():
     lines = figure1(results)
     assert len(lines) == 2 * len(TESTS)
     assert all(0 <= line["type_1"] <= 1 and 0 <= line["type_2"] <= 1 and line["runs"] == 2 for line in lines)
-    assert all(task_of(json.loads(json.dumps(record))) == task for task, record in results.items())
+    assert all(Task.of(json.loads(json.dumps(record))) == task for task, record in results.items())
 
 
 def test_scores():
     assert scores({"right": 2, "found": 4, "true": 8}) == (0.5, 0.25, pytest.approx(1 / 3))
     assert scores({"right": 0, "found": 0, "true": 8}) == (0.0, 0.0, 0.0)
-    assert complete(18, "sachs") == pytest.approx(0.493, abs=1e-3)
-    assert complete(4, "cancer") == pytest.approx(8 / 14)
+    assert f1_of_all_pairs(18, "sachs") == pytest.approx(0.493, abs=1e-3)
+    assert f1_of_all_pairs(4, "cancer") == pytest.approx(8 / 14)
 
 
 def test_a_quick_run_is_kept_and_goes_on(files, tmp_path):
@@ -120,10 +125,10 @@ def test_a_quick_run_is_kept_and_goes_on(files, tmp_path):
     assert result.exit_code == 0, result.output
     names = {path.name for path in out.iterdir()}
     assert {"runs.jsonl", "figure1.csv", "figure2.csv", "figure3.csv", "figure3.svg", "figure1-type-1.svg"} <= names
-    kept = finished(KeptRuns(out / "runs.jsonl"))
+    kept = KeptRuns(out / "runs.jsonl").finished(Task)
     again = CliRunner().invoke(main, given)
     assert f"{len(kept)} of them finished before" in again.stderr
-    assert len(finished(KeptRuns(out / "runs.jsonl"))) == len(kept)
+    assert len(KeptRuns(out / "runs.jsonl").finished(Task)) == len(kept)
     with (out / "figure3.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert {line["method"] for line in lines} == set(GRAPHS)

@@ -18,15 +18,24 @@ from discreet.cli import main
 from discreet.errors import BudgetError, SettingError
 from discreet.experiments import priv_pc
 from discreet.experiments.harness import KeptRuns, TimeLimitError, time_limit
-from discreet.experiments.priv_pc import budget_at, perform, repaired, strict_delta
-from discreet.experiments.priv_pc_plan import DELTA, SAMPLE, Task, finished, packed, plan, unpacked
-from discreet.experiments.priv_pc_results import (
+from discreet.experiments.priv_pc import (
+    DELTA,
+    SAMPLE,
+    Task,
     as_text,
+    budget_at,
     figure,
+    finished,
+    pack,
+    perform,
+    plan,
     published_seconds,
     published_tests,
+    repair,
     results_in,
+    strict_delta,
     table,
+    unpack,
 )
 from discreet.methods.priv_pc import PrivPC
 from discreet.methods.svt_pc import SvtPC
@@ -134,9 +143,9 @@ def test_the_published_numbers_are_the_papers():
     assert published_tests("asia", "SVT-PC") is None
 
 
-@pytest.mark.parametrize("recipe", [Marginals(), SvtPC()])
-def test_a_budget_spends_what_the_papers_delta_allows(recipe):
-    budget = budget_at(recipe, 3.0, 100_000)
+@pytest.mark.parametrize("settings", [Marginals(), SvtPC()])
+def test_a_budget_spends_what_the_papers_delta_allows(settings):
+    budget = budget_at(settings, 3.0, 100_000)
     assert budget.delta == strict_delta(100_000) == 1e-6
     assert budget.epsilon > 3.0
     allowed = limit_of(budget.currency, 3.0, DELTA)
@@ -144,11 +153,11 @@ def test_a_budget_spends_what_the_papers_delta_allows(recipe):
 
 
 def test_repaired_methods_have_the_papers_settings_and_are_not_stopped():
-    assert repaired("priv-pc", sampled=True) == PrivPC(
+    assert repair("priv-pc", sampled=True) == PrivPC(
         test="kendall", alpha=0.1, max_order=1000, round_epsilon=1.0, sample=SAMPLE
     )
-    assert repaired("svt-pc", sampled=True).test == "kendall"
-    assert repaired("priv-pc", sampled=False).sample is None
+    assert repair("svt-pc", sampled=True).test == "kendall"
+    assert repair("priv-pc", sampled=False).sample is None
     record = perform(Task("table", "cancer", "priv-pc", 1.0, 500, 0))
     assert record["failed"] == ""
     assert record["stopped"] is False
@@ -158,12 +167,12 @@ def test_repaired_methods_have_the_papers_settings_and_are_not_stopped():
 def test_a_method_that_used_up_its_total_gets_more(monkeypatch):
     asked = []
 
-    def privately(table, domain, recipe, budget):
+    def privately(table, domain, settings, budget):
         asked.append(budget.limit)
         return {"graph": cpdag(network("cancer").dag), "seconds": 1.0, "stopped": len(asked) < 3}
 
-    monkeypatch.setattr(priv_pc, "_warmed", lambda _: None)
-    monkeypatch.setattr(priv_pc, "_privately", privately)
+    monkeypatch.setattr(priv_pc, "_warm", lambda _: None)
+    monkeypatch.setattr(priv_pc, "_run_privately", privately)
     assert perform(Task("table", "cancer", "svt-pc", 1.0, 300, 1))["stopped"] is False
     assert asked == sorted(set(asked))
     assert len(asked) >= 3
@@ -173,7 +182,7 @@ def test_a_refused_budget_is_an_empty_row(monkeypatch, tmp_path):
     def refuse(*_):
         raise BudgetError("too small")
 
-    monkeypatch.setattr(priv_pc, "_privately", refuse)
+    monkeypatch.setattr(priv_pc, "_run_privately", refuse)
     ran = run(tmp_path, *TINY, "--methods", "svt-pc", "--part", "figure", "--jobs", "1")
     assert ran.exit_code == 0
     assert "4 runs ended with BudgetError" in ran.stderr
@@ -215,4 +224,4 @@ def test_records_of_others_and_broken_lines_are_passed_over(tmp_path):
 @pytest.mark.parametrize("name", ["asia", "alarm"])
 def test_graphs_come_back_as_they_were(name):
     graph = cpdag(network(name).dag)
-    assert unpacked(packed(graph), graph.nodes) == graph
+    assert unpack(pack(graph), graph.nodes) == graph

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.cli import main
 from discreet.errors import NetworkError, ReleaseError, SettingError
-from discreet.experiments.accuracy import Run, charts, measure, named, plan, summary
+from discreet.experiments.accuracy import Run, charts, find_network, measure, plan, summary
 from discreet.experiments.calibration import claims, reliability, reliability_svg
 from discreet.release.synthesis import csv_blocks, model_of
 from discreet.simulation.drawn import draw_network
@@ -114,7 +114,7 @@ def test_accuracy_is_measured(tmp_path):
     assert all(svg.startswith("<svg") and "cancer" in svg for svg in drawn.values())
     assert measure(Run("drawn:6:1", 500, 1.0, "marginals", 0))["network"] == "drawn:6:1"
     with pytest.raises(SettingError, match="drawn"):
-        named("drawn:x")
+        find_network("drawn:x")
     with pytest.raises(SettingError, match="runs"):
         plan(["cancer"], [2_000], [1.0], 1)
 

@@ -166,7 +166,7 @@ def test_more_budget_and_rows_are_expected_to_show_more():
 def test_the_plan_is_what_happens():
     """The first release of a run costs and measures what the plan says; so does everything of a fixed course."""
     found = forecast(SMALL, epsilons=[1.0], rows=[5_000], networks=2, jobs=1).expected[0]
-    assert forecasting.discover_in is dc.discovering.discover_in
+    assert forecasting.discover_in is dc.discover_in
     table = dc.network("cancer").sample(5_000, np.random.default_rng(0))
     data = {name: np.where(table[column] == "True", "yes", "no") for name, column in zip("abcd", table, strict=False)}
     spent = dc.discover(data, domain=SMALL, epsilon=1.0).privacy.spent

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from discreet.audit import Finding
     from discreet.audit.running import Report
+    from discreet.report.audit import Mark
 
 
 @click.command()
@@ -91,10 +93,23 @@ def _page(report: Report) -> str:
 
 
 def _write(report: Report, folder: Path) -> None:
-    from discreet.audit.chart import audit_svg
-    from discreet.experiments.harness import write_text
+    from discreet.report import write_whole
+    from discreet.report.audit import audit_svg
 
-    write_text(folder / "audit.json", json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n")
-    write_text(folder / "audit.svg", audit_svg(report))
-    write_text(folder / "audit.md", _page(report))
-    click.echo(f"\nWritten: {folder / 'audit.json'}, {folder / 'audit.svg'}, {folder / 'audit.md'}", err=True)
+    groups = {"The library": report.library, "Broken on purpose": report.broken}
+    groups["Sound twins of what is broken"] = report.sound
+    chart = audit_svg({title: [_mark(finding) for finding in findings] for title, findings in groups.items()})
+    data = json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n"
+    texts = {"audit.json": data, "audit.svg": chart, "audit.md": _page(report)}
+    written = [str(write_whole(folder / name, text)) for name, text in texts.items()]
+    click.echo(f"\nWritten: {', '.join(written)}", err=True)
+
+
+def _mark(finding: Finding) -> Mark:
+    from discreet.report.audit import Mark
+
+    if not finding.claimed or finding.found is None:
+        return Mark(finding.name, None, finding.violated, "")
+    found = f"{finding.claim}, found {finding.found:.3g}, {finding.verdict}"
+    words = f"{finding.name} ({finding.auditor}): {found}"
+    return Mark(finding.name, finding.found / finding.claimed, finding.violated, words)

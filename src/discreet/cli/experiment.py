@@ -1,27 +1,16 @@
-"""`discreet experiment pcd`: tests and graphs over columns of numbers, measured again."""
+"""`discreet experiment`: what the methods reach, measured again."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Literal
 
 import click
 from click.core import ParameterSource
 
-from discreet.cli.inputs import Choice, numbers_in, searches, whole_numbers_in
-
-if TYPE_CHECKING:
-    from discreet.experiments.harness import KeptRuns
-    from discreet.experiments.pcd_plan import Part as PcdPart
-    from discreet.experiments.pcd_plan import Task
-
-
-Record = dict[str, Any]
-Run = TypeVar("Run")
+from discreet.cli.inputs import Choice, names_in, numbers_in, searches, whole_numbers_in
 
 
 @click.group()
@@ -53,17 +42,18 @@ def accuracy(
     out: Path | None,
 ) -> None:
     """Skeleton and CPDAG F1 (mean of the runs, with its standard error) as a Markdown table."""
-    from discreet.experiments.accuracy import as_text, charts, named, plan, run_experiment, summary
-    from discreet.experiments.harness import write_csv, write_text
+    from discreet.experiments.accuracy import as_text, charts, find_network, measure, plan, summary
+    from discreet.experiments.harness import write_files
+    from discreet.simulation.processes import run_all
 
     chosen = [name for name in networks.split(",") if name]
     for name in chosen:
-        named(name)
+        find_network(name)
     planned = plan(
         chosen, whole_numbers_in(rows, "rows"), numbers_in(epsilons, "epsilons"), runs, ceilings=ceilings, search=search
     )
     found = []
-    for i, row in enumerate(run_experiment(planned, jobs), start=1):
+    for i, row in enumerate(run_all(measure, planned, jobs), start=1):
         found.append(row)
         if i % 20 == 0 or i == len(planned):
             click.echo(f"{i} of {len(planned)} runs", err=True)
@@ -71,10 +61,7 @@ def accuracy(
     for line in as_text(lines):
         click.echo(line)
     if out is not None:
-        write_csv(out / "runs.csv", found)
-        write_csv(out / "accuracy.csv", lines)
-        for name, chart in charts(lines).items():
-            write_text(out / name, chart)
+        write_files(out, {"runs.csv": found, "accuracy.csv": lines, **charts(lines)})
 
 
 @experiment.command()
@@ -84,7 +71,7 @@ def accuracy(
 def calibration(networks: int, jobs: int, out: Path | None) -> None:
     """Whether edges and arrowheads are right as often as their confidence says, on networks it was not fitted on."""
     from discreet.experiments.calibration import claims, reliability, reliability_svg
-    from discreet.experiments.harness import write_csv, write_text
+    from discreet.experiments.harness import write_files
     from discreet.simulation.processes import run_all
 
     said: dict[str, list[tuple[float, bool]]] = {"edges": [], "arrowheads": []}
@@ -100,8 +87,7 @@ def calibration(networks: int, jobs: int, out: Path | None) -> None:
             )
     if out is not None:
         rows = [{"kind": kind, **line} for kind, lines in by_kind.items() for line in lines]
-        write_csv(out / "calibration.csv", rows)
-        write_text(out / "calibration.svg", reliability_svg(by_kind))
+        write_files(out, {"calibration.csv": rows, "calibration.svg": reliability_svg(by_kind)})
 
 
 @experiment.command("priv-pc")
@@ -129,15 +115,25 @@ def priv_pc(
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
-    from discreet.experiments.harness import KeptRuns
-    from discreet.experiments.priv_pc import perform
-    from discreet.experiments.priv_pc_plan import Part, effort, finished, plan
-    from discreet.experiments.priv_pc_results import as_text, results_in, table, write_all
+    from discreet.experiments.harness import KeptRuns, go_on
+    from discreet.experiments.priv_pc import (
+        Part,
+        as_text,
+        effort,
+        finished,
+        perform,
+        plan,
+        results_in,
+        table,
+        write_all,
+    )
 
     parts: dict[str, tuple[Part, ...]] = {"tables": ("table",), "figure": ("figure",), "all": ("table", "figure")}
     planned = plan(parts[part], names_in(networks), names_in(methods), rows, runs, budgets)
     kept = KeptRuns(out / "runs.jsonl")
-    records, interrupted = go_on(planned, finished(kept, limit), kept, partial(perform, limit=limit), jobs, effort)
+    records, interrupted = go_on(
+        kept, planned, finished(kept, limit), partial(perform, limit=limit), jobs=jobs, effort=effort
+    )
     failed = Counter(record["failed"] for record in records if record["failed"])
     for kind, count in failed.items():
         click.echo(f"{count} runs ended with {kind}: no graph", err=True)
@@ -178,18 +174,16 @@ def direction(
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there. Given
     pairs are scaled by their own ranges, which is not private.
     """
-    from discreet.experiments.direction import perform
-    from discreet.experiments.direction_plan import Part, finished, plan
-    from discreet.experiments.direction_results import as_text, simulations, table2, write_all
-    from discreet.experiments.harness import KeptRuns
+    from discreet.experiments.direction import Part, Task, as_text, perform, plan, simulations, table2, write_all
+    from discreet.experiments.harness import KeptRuns, go_on
 
     parts: dict[str, tuple[Part, ...]] = {"table": ("table",), "figures": ("figures",), "all": ("table", "figures")}
     budgets = numbers_in(epsilons, "epsilons")
     planned = plan(parts[part], number, whole_numbers_in(rows, "rows"), budgets, runs, pairs)
     kept = KeptRuns(out / "runs.jsonl")
     work = partial(perform, pairs=pairs)
-    _, interrupted = go_on(planned, finished(kept), kept, work, jobs, lambda task: task.rows)
-    results = finished(kept)
+    _, interrupted = go_on(kept, planned, kept.finished(Task), work, jobs=jobs, effort=lambda task: task.rows)
+    results = kept.finished(Task)
     if part != "figures":
         together = [line for line in table2(results, budgets) if not line["rows"]]
         for line in as_text([*simulations(results, budgets), *together]):
@@ -199,50 +193,7 @@ def direction(
         raise click.Abort
 
 
-def go_on(
-    planned: Sequence[Run],
-    done: Container[Run],
-    kept: KeptRuns,
-    work: Callable[[Run], Record],
-    jobs: int,
-    effort: Callable[[Run], int],
-) -> tuple[list[Record], bool]:
-    """Do the runs that are missing and keep each at once; return their records, and whether somebody interrupted."""
-    from discreet.simulation.processes import run_all
-
-    missing = [task for task in planned if task not in done]
-    click.echo(f"{len(planned)} runs, {len(planned) - len(missing)} of them finished before", err=True)
-    records: list[Record] = []
-    try:
-        for record in watched(run_all(work, missing, jobs, ordered=False), [effort(task) for task in missing]):
-            kept.append(record)
-            records.append(record)
-    except KeyboardInterrupt:
-        click.echo("\ninterrupted: the same command goes on from here", err=True)
-        return records, True
-    return records, False
-
-
-def watched(records: Iterable[Record], weights: Sequence[int]) -> Iterator[Record]:
-    """Pass records on while a bar on stderr tells how many there are and how long it will take."""
-    if not sys.stderr.isatty():
-        for i, record in enumerate(records, start=1):
-            yield record
-            if i % 50 == 0 or i == len(weights):
-                click.echo(f"{i} of {len(weights)} runs", err=True)
-        return
-    with click.progressbar(length=sum(weights), label=f"{len(weights)} runs", file=sys.stderr) as bar:
-        for record, weight in zip(records, weights, strict=True):
-            bar.update(weight)
-            yield record
-
-
-def names_in(text: str) -> list[str]:
-    """Return names with commas between them."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-@click.command()
+@experiment.command()
 @click.option("--part", type=click.Choice(["tests", "graphs", "sachs", "all"]), default="all", show_default=True)
 @click.option("--networks", default="cancer,asia,child,alarm", show_default=True, help="Graphs of the models.")
 @click.option("--methods", default="", help="Names with commas.  [default: all]")
@@ -271,12 +222,9 @@ def pcd(
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
-    from discreet.cli.inputs import numbers_in, whole_numbers_in
     from discreet.errors import SettingError
-    from discreet.experiments.harness import KeptRuns
-    from discreet.experiments.pcd import perform
-    from discreet.experiments.pcd_plan import PARTS, finished
-    from discreet.experiments.pcd_results import as_text, write_all
+    from discreet.experiments.harness import KeptRuns, go_on
+    from discreet.experiments.pcd import PARTS, Task, as_text, perform, plan, write_all
 
     if (sachs is None) != (edges is None) or (part == "sachs" and sachs is None):
         raise SettingError("sachs, edges: both files are needed")
@@ -288,56 +236,13 @@ def pcd(
         networks = "cancer" if typed("networks") is ParameterSource.DEFAULT else networks
         budgets = [1.0, 8.0] if typed("epsilons") is ParameterSource.DEFAULT else budgets
     chosen = (names_in(methods), names_in(networks), whole_numbers_in(rows, "rows"), budgets)
-    planned = _planned(parts, *chosen, runs, sachs, edges)
+    planned = plan(parts, *chosen, runs, sachs, edges)
     kept = KeptRuns(out / "runs.jsonl")
     work = partial(perform, sachs=sachs, edges=edges, epsilons=budgets)
-    _, interrupted = go_on(planned, finished(kept), kept, work, jobs, lambda task: task.rows)
-    results = finished(kept)
+    _, interrupted = go_on(kept, planned, kept.finished(Task), work, jobs=jobs, effort=lambda task: task.rows)
+    results = kept.finished(Task)
     for line in as_text(results):
         click.echo(line)
     click.echo(f"Written: {', '.join(write_all(out, results))}", err=True)
     if interrupted:
         raise click.Abort
-
-
-def _planned(
-    parts: Sequence[PcdPart],
-    methods: Sequence[str],
-    networks: Sequence[str],
-    rows: Sequence[int],
-    epsilons: Sequence[float],
-    runs: int | None,
-    sachs: Path | None,
-    edges: Path | None,
-) -> list[Task]:
-    """Return all runs, after refusing what there is not."""
-    from discreet.errors import SettingError
-    from discreet.experiments.pcd import GRAPHS, MOST_GIVEN, TESTS
-    from discreet.experiments.pcd_plan import (
-        GRAPH_ROWS,
-        TEST_ROWS,
-        check_plan,
-        given_in,
-        plan_graphs,
-        plan_sachs,
-        plan_tests,
-        read_sachs,
-    )
-
-    if unknown := [name for name in methods if name not in TESTS and name not in GRAPHS]:
-        raise SettingError(f"methods: {unknown[0]!r} is not one of {', '.join({**GRAPHS, **TESTS})}")
-    check_plan(rows, epsilons, 1 if runs is None else runs)
-    of_tests = [name for name in TESTS if name in (methods or TESTS)]
-    of_graphs = [name for name in GRAPHS if name in (methods or GRAPHS)]
-    planned: list[Task] = []
-    if "tests" in parts:
-        tests = plan_tests(of_tests, rows or TEST_ROWS, runs or 100)
-        planned += [t for t in tests if given_in(t) <= MOST_GIVEN.get(t.method, given_in(t))]
-    if "graphs" in parts:
-        planned += plan_graphs(of_graphs, networks, rows or GRAPH_ROWS, epsilons, runs or 10)
-    if "sachs" in parts and sachs is not None and edges is not None:
-        planned += plan_sachs(of_graphs, epsilons, runs or 10, min([read_sachs(sachs, edges).domain.rows, *rows]))
-    return planned
-
-
-experiment.add_command(pcd)

@@ -57,6 +57,11 @@ def domain_from(path: str, *, published: bool = True) -> Domain:
     return Domain.from_yaml(Path(path))
 
 
+def names_in(text: str) -> list[str]:
+    """Return names with commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def numbers_in(text: str, option: str) -> list[float]:
     """Return numbers with commas between them."""
     try:

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.baselines import exact as not_private
 from discreet.data.memory import MemoryTable
 from discreet.errors import SettingError
+from discreet.experiments.harness import Row, group_by, markdown, points_by, summarize
 from discreet.methods.discover import discover_in
 from discreet.methods.session import DELTA
 from discreet.privacy.budget import Budget
@@ -21,13 +22,10 @@ from discreet.search.graph import Graph, cpdag_f1, shd, skeleton_f1
 from discreet.search.orientation import cpdag
 from discreet.simulation.drawn import draw_network
 from discreet.simulation.networks import Network, names, network
-from discreet.simulation.processes import run_all
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CEILINGS = ("pc", "greedy-bic")
 SCORES = ("skeleton_f1", "cpdag_f1")
-
-Row = dict[str, str | int | float]
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def plan(
     return planned
 
 
-def named(name: str) -> Network:
+def find_network(name: str) -> Network:
     """Return a bundled network, or one drawn at random for ``drawn:COLUMNS:SEED``."""
     if name.startswith("drawn:"):
         parts = name.split(":")[1:]
@@ -76,7 +74,7 @@ def named(name: str) -> Network:
 
 def measure(run: Run) -> Row:
     """Draw rows, find the graph, compare it with the true one."""
-    net = named(run.network)
+    net = find_network(run.network)
     domain, truth = net.domain(run.rows), cpdag(net.dag)
     codes = net.sample_codes(run.rows, np.random.default_rng([run.seed, run.rows, 7]))
     table = MemoryTable(codes, {c: domain.size(c) for c in domain})
@@ -108,16 +106,12 @@ def _find(run: Run, table: MemoryTable, rows: int, net: Network) -> Graph:
 
 def summary(rows: Sequence[Row]) -> list[Row]:
     """Return the mean of each setting with its standard error."""
-    groups: dict[tuple[str | int | float, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["network"], row["rows"], row["method"], row["epsilon"]), []).append(row)
+    groups = group_by(rows, lambda row: (row["network"], row["rows"], row["method"], row["epsilon"]))
     result: list[Row] = []
     for (name, n, method, epsilon), members in groups.items():
         line: Row = {"network": name, "rows": n, "method": method, "epsilon": epsilon, "runs": len(members)}
         for score in (*SCORES, "seconds"):
-            values = np.array([float(m[score]) for m in members])
-            line[score] = round(float(values.mean()), 3)
-            line[f"{score}_error"] = round(float(values.std(ddof=1) / np.sqrt(len(values))), 3)
+            line[score], line[f"{score}_error"], _ = summarize([float(m[score]) for m in members], 3)
         result.append(line)
     return result
 
@@ -126,15 +120,15 @@ def as_text(lines: Sequence[Row]) -> Iterator[str]:
     """Yield a Markdown table: one row a network and number of rows, one column an epsilon or ceiling."""
     columns = list(dict.fromkeys((line["method"], line["epsilon"]) for line in lines))
     heads = [f"eps {epsilon:g}" if epsilon != "" else f"{method}, not private" for method, epsilon in columns]
-    yield "| network | rows | " + " | ".join(heads) + " |"
-    yield "|---" * (2 + len(columns)) + "|"
+    rows = []
     for name, n in dict.fromkeys((line["network"], line["rows"]) for line in lines):
         cells = []
         for method, epsilon in columns:
             key = (name, n, method, epsilon)
             found = [x for x in lines if (x["network"], x["rows"], x["method"], x["epsilon"]) == key]
             cells += [" / ".join(f"{x[s]:.2f} ± {x[s + '_error']:.2f}" for s in SCORES) for x in found] or [""]
-        yield f"| {name} | {n:,} | " + " | ".join(cells) + " |"
+        rows.append([name, f"{n:,}", *cells])
+    return markdown(["network", "rows", *heads], rows)
 
 
 def charts(lines: Sequence[Row]) -> dict[str, str]:
@@ -143,20 +137,11 @@ def charts(lines: Sequence[Row]) -> dict[str, str]:
     private = [line for line in lines if line["method"] == "marginals"]
     for n in dict.fromkeys(line["rows"] for line in private):
         for score, words in (("skeleton_f1", "Skeleton"), ("cpdag_f1", "CPDAG")):
-            series: dict[str, list[tuple[float, float, float]]] = {}
-            for line in private:
-                if line["rows"] == n:
-                    point = (float(line["epsilon"]), float(line[score]), float(line[f"{score}_error"]))
-                    series.setdefault(str(line["network"]), []).append(point)
-            ticks = sorted({point[0] for points in series.values() for point in points})
+            series = points_by(private, "rows", "epsilon", score, name="network")[str(n)]
+            ticks = sorted({at for points in series.values() for at, _, _ in points})
             if len(ticks) > 1:
                 across = Axis("epsilon (total, delta 1e-6)", ticks[0], ticks[-1], ticks, log=True)
                 up = Axis("F1", 0.0, 1.0, (0, 0.2, 0.4, 0.6, 0.8, 1))
                 title = f"{words} F1, {n:,} rows"
                 result[f"{score}-{n}.svg"] = line_chart(title, across, up, series)
     return result
-
-
-def run_experiment(planned: Sequence[Run], jobs: int) -> Iterator[Row]:
-    """Yield the result of every run."""
-    yield from run_all(measure, planned, jobs)

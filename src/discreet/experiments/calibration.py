@@ -26,6 +26,7 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 BINS = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.95, 1.0)
 
 Row = dict[str, float | int]
+"""A line of the table: a range of confidence."""
 
 
 @dataclass(frozen=True)

@@ -6,38 +6,194 @@ this library's. Rows are simulated.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache, lru_cache
+from math import exp, isqrt
+from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.baselines import exact as not_private
+from discreet.bisection import bisect, bracket
 from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
-from discreet.errors import DiscreetError
-from discreet.experiments.harness import Record, TimeLimitError, time_limit
-from discreet.experiments.priv_pc_plan import (
-    ALPHA,
-    ANY_ORDER,
-    DELTA,
-    PC,
-    ROUND,
-    SAMPLE,
-    TIME_LIMIT,
-    Task,
-    has_setting,
-    packed,
+from discreet.errors import BudgetError, DiscreetError, SettingError
+from discreet.experiments import harness
+from discreet.experiments.harness import (
+    KeptRuns,
+    Record,
+    Row,
+    TimeLimitError,
+    group_by,
+    markdown,
+    points_by,
+    summarize,
+    time_limit,
+    write_files,
 )
 from discreet.methods.discover import discover_in
 from discreet.methods.registry import METHODS, budget_for
-from discreet.methods.session import DELTA as STRICT
+from discreet.methods.session import DELTA as STRICT_DELTA
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.privacy.budget import Budget
 from discreet.release.settings import Settings
+from discreet.report.charts import Axis, Dot, Line, dot_plot, panels
 from discreet.room import Room
-from discreet.simulation.networks import network
+from discreet.search.graph import Graph, cpdag_f1, skeleton_f1
+from discreet.search.orientation import cpdag
+from discreet.simulation.networks import names, network
+
+DELTA = 1e-3
+"""The paper's. It is too large for practice: it lets a method publish one row in a thousand."""
+
+ROUND = 1.0
+"""What a round costs in the paper's tables."""
+
+SAMPLE = (exp(ROUND / 2) - 1) / 3.9216
+"""The share of the rows that the paper's rule makes Priv-PC's sieve look at, for such a round."""
+
+ALPHA = 0.1
+"""The paper's level."""
+
+ANY_ORDER = 1000
+"""More than there are columns."""
+
+ROUNDS = (-2.0, 1.5)
+TOTALS = (0.0, 2.0)
+"""Figure 1: powers of ten between which a round's budget lies as published, and the total of the private methods."""
+
+BASES = ("em-pc", "svt-pc", "priv-pc")
+PC = "pc"
+TIME_LIMIT = "TimeLimit"
+Part = Literal["table", "figure"]
+
+
+@dataclass(frozen=True)
+class System:
+    """A column of the paper's Table 2: its heading, the method, and whether the sieve looks at a sample."""
+
+    heading: str
+    method: str
+    sampled: bool = True
+
+
+SYSTEMS = (
+    System("EM-PC", "em-pc"),
+    System("SVT-PC", "svt-pc"),
+    System("Priv-PC", "priv-pc"),
+    System("Priv-PC without sub-sampling", "priv-pc", sampled=False),
+)
+
+
+@dataclass(frozen=True)
+class Task(harness.Task):
+    """One run. The setting is a round's budget as published and in the tables, else the total."""
+
+    common: ClassVar[Record] = {"delta": DELTA}
+    part: Part
+    network: str
+    method: str
+    setting: float | None
+    rows: int
+    seed: int
+    sampled: bool = True
+
+    @property
+    def published(self) -> bool:
+        """Whether it is a method as published."""
+        return self.method.endswith("-published")
+
+    @property
+    def variant(self) -> str:
+        """What kind of method it is."""
+        if self.method == PC:
+            return "not private"
+        return "published" if self.published else "repaired" if self.part == "table" else "private"
+
+
+def finished(kept: KeptRuns, limit: float | None = None) -> dict[Task, Record]:
+    """Return all runs that need not be done again.
+
+    A budget that was refused will be refused again, and what took too long will do so unless it is given more time.
+    """
+
+    def is_settled(record: Record) -> bool:
+        if record["failed"] == TIME_LIMIT:
+            return limit is not None and limit <= record["limit"]
+        return record["failed"] in ("", BudgetError.__name__)
+
+    return {task: record for task, record in kept.finished(Task).items() if is_settled(record)}
+
+
+def methods() -> tuple[str, ...]:
+    """Return the names that may be chosen: as published, then private."""
+    return (*(f"{base}-published" for base in BASES), *(n for n in METHODS if not METHODS[n].numeric))
+
+
+def plan(
+    parts: Sequence[Part], networks: Sequence[str], chosen: Sequence[str], rows: int, runs: int, budgets: int
+) -> list[Task]:
+    """Return all runs: small networks first, and all methods of one network together."""
+    for name in chosen:
+        if name not in methods():
+            raise SettingError(f"methods: {name!r} is not one of {', '.join(methods())}")
+    if runs < 2 or budgets < 2 or rows < 2:
+        raise SettingError("runs, budgets, rows: at least 2")
+    sizes = {name: len(network(name).nodes) for name in networks or names()}
+    wanted = [name for name in methods() if name in (chosen or methods())]
+    planned: list[Task] = []
+    for name in sorted(sizes, key=lambda n: (sizes[n], n)):
+        for seed in range(runs):
+            if "table" in parts:
+                planned += _table_tasks(name, wanted, rows, seed)
+            if "figure" in parts:
+                planned.append(Task("figure", name, PC, None, rows, seed))
+                planned += _figure_tasks(name, wanted, rows, seed, budgets)
+    return planned
+
+
+def effort(task: Task) -> int:
+    """Return about how much longer a run takes than others, for the time that is left."""
+    return isqrt(len(network(task.network).nodes) ** 5)
+
+
+def has_setting(settings: type[Settings], name: str) -> bool:
+    """Whether a method has a setting of that name."""
+    return any(field.name == name for field in fields(settings))
+
+
+def _table_tasks(name: str, wanted: Sequence[str], rows: int, seed: int) -> Iterator[Task]:
+    for system in SYSTEMS:
+        for method in (f"{system.method}-published", system.method):
+            if method in wanted and (method not in METHODS or has_setting(METHODS[method].settings, "round_epsilon")):
+                yield Task("table", name, method, ROUND, rows, seed, system.sampled)
+
+
+def _figure_tasks(name: str, wanted: Sequence[str], rows: int, seed: int, budgets: int) -> Iterator[Task]:
+    for method in wanted:
+        for setting in np.logspace(*(TOTALS if method in METHODS else ROUNDS), budgets).tolist():
+            yield Task("figure", name, method, round(setting, 6), rows, seed)
+
+
+def pack(graph: Graph) -> str:
+    """Return a graph's edges as text, by the places of its nodes in the alphabet."""
+    place = {node: i for i, node in enumerate(sorted(graph.nodes))}
+    return " ".join(f"{place[e.a]}{'>' if e.directed else '-'}{place[e.b]}" for e in graph.edges())
+
+
+def unpack(text: str, nodes: Sequence[str]) -> Graph:
+    """Return the graph that was packed."""
+    named = sorted(nodes)
+    arrows = [edge.split(">") for edge in text.split() if ">" in edge]
+    lines = [edge.split("-") for edge in text.split() if "-" in edge]
+    return Graph(
+        tuple(nodes),
+        frozenset((named[int(a)], named[int(b)]) for a, b in arrows),
+        frozenset(frozenset((named[int(a)], named[int(b)])) for a, b in lines),
+    )
 
 
 def perform(task: Task, limit: float | None = None) -> Record:
@@ -53,8 +209,8 @@ def perform(task: Task, limit: float | None = None) -> Record:
     try:
         with time_limit(limit):
             if task.part == "table":
-                _warmed(replace(task, network="cancer", rows=1000, seed=0))
-            return _performed(task)
+                _warm(replace(task, network="cancer", rows=1000, seed=0))
+            return _perform(task)
     except TimeLimitError:
         _SLOW.add(kind)
         return given_up
@@ -64,12 +220,12 @@ _SLOW: set[Task] = set()
 
 
 @cache
-def _warmed(task: Task) -> None:
+def _warm(task: Task) -> None:
     """Do a small run first: what is loaded or computed once a process shall not be counted as a run's time."""
-    _performed(task)
+    _perform(task)
 
 
-def _performed(task: Task) -> Record:
+def _perform(task: Task) -> Record:
     net = network(task.network)
     domain = net.domain(task.rows)
     codes = net.sample_codes(task.rows, np.random.default_rng([task.seed, task.rows, 7]))
@@ -79,7 +235,7 @@ def _performed(task: Task) -> Record:
         found = _find(task, table, domain)
     except DiscreetError as error:
         return {**record, "failed": type(error).__name__}
-    return {**record, **found, "graph": packed(found["graph"])}
+    return {**record, **found, "graph": pack(found["graph"])}
 
 
 def _find(task: Task, table: MemoryTable, domain: Domain) -> Record:
@@ -87,15 +243,15 @@ def _find(task: Task, table: MemoryTable, domain: Domain) -> Record:
         start = perf_counter()
         return {"graph": not_private.pc(table, domain), "seconds": perf_counter() - start}
     if task.published:
-        return _as_published(task, table, domain)
+        return _run_as_published(task, table, domain)
     if task.part == "table":
-        return _unstopped(task, table, domain)
-    recipe = METHODS[task.method].settings()
-    found = _privately(table, domain, recipe, budget_at(recipe, task.setting or 0.0, task.rows))
+        return _run_unstopped(task, table, domain)
+    settings = METHODS[task.method].settings()
+    found = _run_privately(table, domain, settings, budget_at(settings, task.setting or 0.0, task.rows))
     return {**found, "total": task.setting}
 
 
-def _as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
+def _run_as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
     """NOT PRIVATE: run a method as published."""
     from discreet.baselines.published import discover_published
 
@@ -110,47 +266,42 @@ def _as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
         sample=None if task.sampled else 1.0,
         seed=task.seed,
     )
-    return {
-        "graph": found.graph,
-        "seconds": perf_counter() - start,
-        "tests": found.tests,
-        "rounds": found.rounds,
-        "total": found.reported,
-    }
+    told = {"tests": found.tests, "rounds": found.rounds, "total": found.reported}
+    return {"graph": found.graph, "seconds": perf_counter() - start, **told}
 
 
-def _privately(table: MemoryTable, domain: Domain, recipe: Settings, budget: Budget) -> Record:
+def _run_privately(table: MemoryTable, domain: Domain, settings: Settings, budget: Budget) -> Record:
     start = perf_counter()
-    found = discover_in(Room(table, domain, budget), recipe)
+    found = discover_in(Room(table, domain, budget), settings)
     seconds = perf_counter() - start
     told = {name: found.settings.get(name) for name in ("tests", "rounds", "stopped")}
     return {"graph": found.graph, "seconds": seconds, "strict": budget.epsilon, **told}
 
 
-def _unstopped(task: Task, table: MemoryTable, domain: Domain) -> Record:
+def _run_unstopped(task: Task, table: MemoryTable, domain: Domain) -> Record:
     """Run a repaired method with rounds of a given size and a total that it does not use up."""
-    recipe = repaired(task.method, sampled=task.sampled)
+    settings = repair(task.method, sampled=task.sampled)
     rounds = 2 * len(domain.columns) * (len(domain.columns) - 1)
     while True:
-        budget = budget_for(recipe, enough(recipe, rounds, task.rows), strict_delta(task.rows))
-        found = _privately(table, domain, recipe, budget)
+        budget = budget_for(settings, epsilon_for(settings, rounds, task.rows), strict_delta(task.rows))
+        found = _run_privately(table, domain, settings, budget)
         if not found["stopped"]:
             return found
         rounds *= 4
 
 
-def repaired(method: str, *, sampled: bool) -> Settings:
+def repair(method: str, *, sampled: bool) -> Settings:
     """Return the private method that stands for a published one in the tables, with the paper's settings."""
-    recipe: Settings = METHODS[method].settings()
+    settings: Settings = METHODS[method].settings()
     wanted: dict[str, Any] = {"round_epsilon": ROUND, "test": "kendall", "alpha": ALPHA}
     wanted |= {"sample": SAMPLE if sampled else None, "max_order": ANY_ORDER}
-    return recipe.changed(**{name: value for name, value in wanted.items() if has_setting(type(recipe), name)})
+    return settings.changed(**{name: value for name, value in wanted.items() if has_setting(type(settings), name)})
 
 
-def enough(recipe: Settings, rounds: int, rows: int) -> float:
+def epsilon_for(settings: Settings, rounds: int, rows: int) -> float:
     """Return an epsilon whose budget covers so many rounds of the tables' size."""
     delta = strict_delta(rows)
-    currency = budget_for(recipe, 1.0, delta).currency
+    currency = budget_for(settings, 1.0, delta).currency
     price = {Currency.PURE: ROUND, Currency.ZCDP: ROUND**2 / 2, Currency.GDP: ROUND**2}[currency]
     epsilon = 1.0
     while limit_of(currency, epsilon, delta) < rounds * price:
@@ -160,28 +311,254 @@ def enough(recipe: Settings, rounds: int, rows: int) -> float:
 
 def strict_delta(rows: int) -> float:
     """Return a delta that the room accepts."""
-    return min(STRICT, 0.1 / rows)
+    return min(STRICT_DELTA, 0.1 / rows)
 
 
-def budget_at(recipe: Settings, epsilon: float, rows: int) -> Budget:
+def budget_at(settings: Settings, epsilon: float, rows: int) -> Budget:
     """Return a budget that spends what an epsilon allows at the paper's delta.
 
     The room refuses the paper's delta, as it should: the same spending is promised with a strict delta and the epsilon
     that goes with it.
     """
     delta = strict_delta(rows)
-    currency = budget_for(recipe, epsilon, delta).currency
-    return budget_for(recipe, epsilon if currency is Currency.PURE else same_spending(currency, epsilon, delta), delta)
+    currency = budget_for(settings, epsilon, delta).currency
+    if currency is not Currency.PURE:
+        epsilon = same_spending(currency, epsilon, delta)
+    return budget_for(settings, epsilon, delta)
 
 
 @cache
 def same_spending(currency: Currency, epsilon: float, delta: float) -> float:
     """Return the epsilon that allows, at a delta, as much spending as another at the paper's delta, rounded down."""
     limit = limit_of(currency, epsilon, DELTA)
-    low, high = epsilon, 2 * epsilon
-    while limit_of(currency, high, delta) <= limit:
-        low, high = high, 2 * high
-    for _ in range(32):
-        middle = (low + high) / 2
-        low, high = (middle, high) if limit_of(currency, middle, delta) <= limit else (low, middle)
-    return low
+
+    def exceeds(more: float) -> bool:
+        return limit_of(currency, more, delta) > limit
+
+    around = bracket(exceeds, epsilon, 2 * epsilon) or (epsilon, epsilon)
+    return bisect(exceeds, *around, steps=32)[0]
+
+
+Result = tuple[Task, Record]
+
+PUBLISHED_SECONDS = {
+    "earthquake": (176.04, 3.38, 6.62, 11.01),
+    "cancer": (64.62, 2.94, 6.09, 10.83),
+    "asia": (531.80, 10.06, 16.19, 19.40),
+    "survey": (68.13, 1.21, 2.13, 5.12),
+    "alarm": (10601.33, 71.23, 143.01, 315.32),
+    "sachs": (4858.42, 4.29, 16.65, 72.98),
+    "child": (25140.67, 32.85, 85.55, 191.31),
+}
+"""The paper's Table 2, one number a system: mean seconds, 100,000 rows, a round's epsilon of 1, a 32-core server."""
+
+PUBLISHED_TESTS = {
+    "earthquake": (61, 40),
+    "cancer": (57, 37),
+    "asia": (216, 95),
+    "survey": (38, 29),
+    "alarm": (12979, 1843),
+    "sachs": (1224, 165),
+    "child": (7393, 1162),
+}
+"""The paper's Table 3: tests of EM-PC and of Priv-PC."""
+
+SCORES: dict[str, tuple[Callable[[Graph, Graph], float], str]] = {
+    "skeleton_f1_truth": (skeleton_f1, "Skeleton F1 against the true graph"),
+    "cpdag_f1_truth": (cpdag_f1, "CPDAG F1 against the true graph"),
+    "skeleton_f1_pc": (skeleton_f1, "Skeleton F1 against PC without privacy, on the same rows"),
+    "cpdag_f1_pc": (cpdag_f1, "CPDAG F1 against PC without privacy, on the same rows"),
+}
+
+
+def results_in(kept: KeptRuns, rows: int) -> list[Result]:
+    """Return all runs with that many rows, also those without a result, small networks first."""
+    order = {name: i for i, name in enumerate((PC, *methods()))}
+    found = [(t, r) for t, r in finished(kept, limit=0.0).items() if t.rows == rows and t.method in order]
+
+    def place(result: Result) -> tuple[Any, ...]:
+        task, _ = result
+        at: tuple[float, float] = (order[task.method], task.setting or 0.0)
+        if task.part == "table":
+            at = (SYSTEMS.index(_system(task)), not task.published)
+        return len(network(task.network).nodes), task.network, task.part, at, task.seed
+
+    return sorted(found, key=place)
+
+
+def write_all(out: Path, results: Sequence[Result], rows: int) -> list[str]:
+    """Write the tables and charts that the runs allow, and return the names of the files."""
+    files: dict[str, list[Row] | str] = {}
+    if seconds := table(results, "seconds"):
+        files |= {"table2.csv": seconds, "table3.csv": table(results, "tests")}
+        files["table2.svg"] = seconds_chart(seconds, rows)
+    if lines := figure(results):
+        files |= {"figure1.csv": lines, **charts(lines, rows)}
+    return write_files(out, files)
+
+
+def published_seconds(name: str, heading: str) -> float | None:
+    """Return a number of the paper's Table 2."""
+    at = [system.heading for system in SYSTEMS].index(heading)
+    return PUBLISHED_SECONDS[name][at] if name in PUBLISHED_SECONDS else None
+
+
+def published_tests(name: str, heading: str) -> int | None:
+    """Return a number of the paper's Table 3, which has two of the systems."""
+    if heading not in ("EM-PC", "Priv-PC") or name not in PUBLISHED_TESTS:
+        return None
+    return PUBLISHED_TESTS[name][heading == "Priv-PC"]
+
+
+def table(results: Sequence[Result], what: str) -> list[Row]:
+    """Return Table 2 (``"seconds"``) or Table 3 (``"tests"``): the paper's number and the mean here with its error."""
+    lines: list[Row] = []
+    timed = [result for result in results if result[0].part == "table"]
+    groups = group_by(timed, lambda result: (result[0].network, _system(result[0]).heading, result[0].variant))
+    for (name, heading, variant), members in groups.items():
+        values = _numbers(members, what)
+        paper = published_seconds(name, heading) if what == "seconds" else published_tests(name, heading)
+        mean, error, _ = summarize(values, 4 if what == "seconds" else 1)
+        line: Row = {"network": name, "system": heading, "variant": variant}
+        line |= {f"published_{what}": _or_empty(paper), what: mean, f"{what}_error": error}
+        if what == "seconds":
+            line["times_faster"] = "" if paper is None or not values else round(paper / float(np.mean(values)), 1)
+        lines.append({**line, "runs": len(members)})
+    return lines
+
+
+def _system(task: Task) -> System:
+    """Return the column of Table 2 that a run belongs to."""
+    base = task.method.removesuffix("-published")
+    return next(system for system in SYSTEMS if (system.method, system.sampled) == (base, task.sampled))
+
+
+def figure(results: Sequence[Result]) -> list[Row]:
+    """Return the numbers of Figure 1: F1 and total epsilon, one line a network, method and setting."""
+    found = [(task, record) for task, record in results if task.part == "figure"]
+    by_pc = {(t.network, t.rows, t.seed): r["graph"] for t, r in found if t.method == PC}
+    groups = group_by(found, lambda result: (result[0].network, result[0].method, result[0].setting))
+    lines: list[Row] = []
+    for (name, method, setting), members in groups.items():
+        line: Row = {"network": name, "method": method, "variant": members[0][0].variant, "setting": _or_empty(setting)}
+        line["total_epsilon"] = summarize(_numbers(members, "total"))[0]
+        line["epsilon_at_strict_delta"] = summarize(_numbers(members, "strict"))[0]
+        line["published_f1"] = ""
+        for score, (compare, _) in SCORES.items():
+            values = []
+            for task, record in members:
+                other = by_pc.get((task.network, task.rows, task.seed)) if score.endswith("_pc") else ""
+                if record["graph"] is not None and other is not None:
+                    true = _unpack(name, other) if score.endswith("_pc") else _truth(name)
+                    values.append(compare(_unpack(name, record["graph"]), true))
+            line[score], line[f"{score}_error"], line[f"{score}_spread"] = summarize(values)
+        lines.append({**line, "runs": len(members)})
+    return lines
+
+
+def _numbers(members: Sequence[Result], what: str) -> list[float]:
+    return [float(record[what]) for _, record in members if record.get(what) is not None]
+
+
+def _or_empty(value: float | None) -> float | str:
+    return "" if value is None else value
+
+
+@lru_cache
+def _truth(name: str) -> Graph:
+    return cpdag(network(name).dag)
+
+
+@lru_cache(maxsize=4096)
+def _unpack(name: str, text: str) -> Graph:
+    return unpack(text, _truth(name).nodes)
+
+
+_PRIVATE = ("#4477aa", "#228833", "#ee6677", "#aa3377", "#e08214", "#44aaaa", "#7a5195")
+_GREYS = {
+    "em-pc-published": ("#9a9a9a", "2 4"),
+    "svt-pc-published": ("#5c6b5c", "10 5"),
+    "priv-pc-published": ("#6b4a4a", "6 3 1 3"),
+}
+
+
+def styles() -> dict[str, Line]:
+    """Return how each method is drawn, from the bottom up: published ones dashed and grey, private ones, PC dotted.
+
+    Those further down are wider, so that all are seen where they meet.
+    """
+    drawn = {
+        name: Line(name.removesuffix("-published"), "as published, not private", colour, dashes, 2.2)
+        for name, (colour, dashes) in _GREYS.items()
+    }
+    private = [name for name in reversed(methods()) if name not in _GREYS]
+    for i, name in enumerate(private):
+        colour = _PRIVATE[(len(private) - 1 - i) % len(_PRIVATE)]
+        drawn[name] = Line(name, "private", colour, width=2.6 + 2.6 * (1 - i / max(len(private) - 1, 1)))
+    return {**drawn, PC: Line("PC", "no privacy", "#222222", "1.5 4", 1.8)}
+
+
+def charts(lines: Sequence[Row], rows: int) -> dict[str, str]:
+    """Return Figure 1 as charts, one a score."""
+    fewest, most = (int(pick(line["runs"] for line in lines)) for pick in (min, max))
+    runs = f"{most}" if fewest == most else f"{fewest} to {most}"
+    x = Axis(
+        "total epsilon at delta 1e-3 (as published: as reported afterwards)", 1, 100, (1, 3, 10, 30, 100), log=True
+    )
+    y = Axis("F1", 0, 1, (0, 0.25, 0.5, 0.75, 1))
+    words = f"{rows:,} rows, mean of {runs} runs, bands of one standard deviation. "
+    words += "Delta 1e-3 is the paper's, and too large for practice"
+    result = {}
+    for score, (_, title) in SCORES.items():
+        shown = [line for line in lines if not (line["method"] == PC and score.endswith("_pc"))]
+        placed = [{**line, "total_epsilon": _place(line)} for line in shown]
+        inside = points_by(placed, "network", "total_epsilon", score, spread=f"{score}_spread")
+        inside = {name: inside.get(name, {}) for name in dict.fromkeys(str(line["network"]) for line in lines)}
+        result[f"figure1-{score.replace('_f1_', '-')}.svg"] = panels(title, words, x, y, styles(), inside)
+    return result
+
+
+def _place(line: Row) -> float:
+    """Return where a line stands in Figure 1: PC, which has no epsilon, at the left end."""
+    return 1.0 if line["method"] == PC else float(line["total_epsilon"] or 0)
+
+
+def seconds_chart(lines: Sequence[Row], rows: int) -> str:
+    """Return Table 2 as dots: the paper's seconds and those measured here."""
+    dots = {
+        "paper": Dot("in the paper", "#888888", hollow=True),
+        "published": Dot("as published, here", "#888888"),
+        "repaired": Dot("private, here", "#4477aa"),
+    }
+    inside: dict[str, dict[str, dict[str, float]]] = {}
+    for line in lines:
+        row = inside.setdefault(str(line["network"]), {}).setdefault(str(line["system"]), {})
+        if line["published_seconds"] != "":
+            row["paper"] = float(line["published_seconds"])
+        if line["seconds"] != "":
+            row[str(line["variant"])] = max(float(line["seconds"]), 1e-3)
+    values = [value for rows in inside.values() for row in rows.values() for value in row.values()]
+    powers = range(int(np.floor(np.log10(min(values)))), int(np.ceil(np.log10(max(values)))) + 1)
+    ticks = [10.0**power for power in powers]
+    x = Axis("seconds a run", ticks[0], ticks[-1], ticks, log=True)
+    words = f"{rows:,} rows, a round's epsilon of 1. Paper: 100,000 rows on a server of 32 cores; here: one core"
+    return dot_plot("How long a run takes", words, x, dots, inside)
+
+
+def as_text(seconds: Sequence[Row], tests: Sequence[Row]) -> Iterator[str]:
+    """Yield Tables 2 and 3 as one Markdown table."""
+    cells = {
+        (line["network"], line["system"], line["variant"], what): line
+        for what, lines in (("seconds", seconds), ("tests", tests))
+        for line in lines
+    }
+    rows = []
+    for name, system in dict.fromkeys((line["network"], line["system"]) for line in seconds):
+        shown = [name, system]
+        for what in ("seconds", "tests"):
+            both = [cells.get((name, system, variant, what), {}) for variant in ("published", "repaired")]
+            paper = next((line[f"published_{what}"] for line in both if line), "")
+            shown += [paper, *(line.get(what, "") for line in both)]
+        rows.append(shown)
+    here = ("as published", "private")
+    return markdown(["network", "system", "seconds: paper", *here, "tests: paper", *here], rows)

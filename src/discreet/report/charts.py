@@ -1,4 +1,4 @@
-"""Charts of many panels, and dots on a logarithmic scale, as SVG: readable across a room."""
+"""Charts as SVG: lines, panels of lines, and dots on a common scale. Readable across a room."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from html import escape
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#555555")
-WIDTH, HEIGHT = 560, 360
-LEFT, RIGHT, TOP, BOTTOM = 60, 130, 40, 50
+GRID = "#e5e5e5"
+
+Point = tuple[float, float, float]
+"""x, y, and the half-length of its error bar."""
+
+Placed = tuple[float, float, float, float]
+"""Where a point lies on the page: across, down, and the lower and upper end of its error bar."""
 
 
 @dataclass(frozen=True)
@@ -23,72 +28,9 @@ class Axis:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Return where a value lies between the ends, from 0 to 1."""
-        if self.log:
-            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
-        return (value - self.low) / (self.high - self.low)
-
-
-Point = tuple[float, float, float]
-"""x, y, and the half-length of its error bar."""
-
-
-def line_chart(title: str, x: Axis, y: Axis, lines: Mapping[str, Sequence[Point]], *, diagonal: bool = False) -> str:
-    """Return a chart with one line a name."""
-
-    def at(px: float, py: float) -> tuple[float, float]:
-        across = LEFT + x.place(px) * (WIDTH - LEFT - RIGHT)
-        return across, HEIGHT - BOTTOM - y.place(py) * (HEIGHT - TOP - BOTTOM)
-
-    parts = [svg_text(LEFT, TOP - 18, title, size=15, anchor="start", weight="bold")]
-    for tick in x.ticks:
-        across, base = at(tick, y.low)
-        parts += [svg_line(across, base, across, TOP, "#e5e5e5"), svg_text(across, base + 18, f"{tick:g}")]
-    for tick in y.ticks:
-        start, up = at(x.low, tick)
-        parts += [
-            svg_line(start, up, WIDTH - RIGHT, up, "#e5e5e5"),
-            svg_text(start - 8, up + 4, f"{tick:g}", anchor="end"),
-        ]
-    parts.append(svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x.label))
-    middle = (TOP + HEIGHT - BOTTOM) / 2
-    parts.append(f'<g transform="rotate(-90 16 {middle:.1f})">{svg_text(16, middle, y.label)}</g>')
-    if diagonal:
-        parts.append(svg_line(*at(x.low, y.low), *at(x.high, y.high), "#999999"))
-    for i, (name, points) in enumerate(lines.items()):
-        colour = COLOURS[i % len(COLOURS)]
-        placed = [at(px, py) for px, py, _ in points]
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in placed)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        for (px, py, error), (a, b) in zip(points, placed, strict=True):
-            low, high = at(px, max(py - error, y.low))[1], at(px, min(py + error, y.high))[1]
-            parts += [svg_line(a, low, a, high, colour), f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>']
-        key = TOP + 12 + 20 * i
-        parts += [svg_line(WIDTH - RIGHT + 14, key, WIDTH - RIGHT + 34, key, colour, width=3)]
-        parts.append(svg_text(WIDTH - RIGHT + 40, key + 4, name, anchor="start"))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-        f'role="img"><title>{escape(title)}</title><rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
-        + "".join(parts)
-        + "</svg>\n"
-    )
-
-
-def svg_line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
-    """Return a straight line."""
-    return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" stroke-width="{width:g}"/>'
-
-
-def svg_text(x: float, y: float, words: str, *, size: int = 12, anchor: str = "middle", weight: str = "normal") -> str:
-    """Return a line of words."""
-    style = f'font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" fill="#222222"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(words)}</text>'
-
-
-COLUMNS = 4
-PANEL, TALL = 320, 250
-PANEL_LEFT, PANEL_RIGHT, PANEL_TOP, PANEL_BOTTOM = 46, 14, 34, 34
-HEAD, FOOT, SIDE = 74, 34, 24
+        """Return where a value lies between the ends, from 0 to 1; in the middle if they are the same."""
+        value, low, high = map(math.log, (value, self.low, self.high)) if self.log else (value, self.low, self.high)
+        return (value - low) / (high - low) if high != low else 0.5
 
 
 @dataclass(frozen=True)
@@ -101,13 +43,154 @@ class Line:
     dashes: str = ""
     width: float = 2.5
 
+    @property
+    def look(self) -> str:
+        """The attributes of its stroke."""
+        dashes = f' stroke-dasharray="{self.dashes}"' if self.dashes else ""
+        return f'stroke="{self.colour}" stroke-width="{self.width:g}" stroke-linejoin="round"{dashes}'
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A rectangle on the page, with one axis along its lower edge and one along its left."""
+
+    x: Axis
+    y: Axis
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def across(self, value: float) -> float:
+        """Return where a value of the first axis lies on the page."""
+        return self.left + self.x.place(value) * (self.right - self.left)
+
+    def down(self, value: float) -> float:
+        """Return where a value of the second axis lies on the page."""
+        return self.bottom - self.y.place(value) * (self.bottom - self.top)
+
+    def grid(self, *, size: int = 12, words: str = "g") -> list[str]:
+        """Return a line and a number a tick; ``words`` is the format of the numbers below."""
+        parts = []
+        for tick in self.x.ticks:
+            at = self.across(tick)
+            parts.append(svg_line(at, self.bottom, at, self.top, GRID))
+            parts.append(svg_text(at, self.bottom + 18, f"{tick:{words}}", size=size))
+        for tick in self.y.ticks:
+            at = self.down(tick)
+            parts.append(svg_line(self.left, at, self.right, at, GRID))
+            parts.append(svg_text(self.left - 8, at + 4, f"{tick:g}", size=size, anchor="end"))
+        return parts
+
+    def place(self, points: Sequence[Point]) -> list[Placed]:
+        """Return where points lie; those that a logarithmic axis has no place for are left out."""
+        return [
+            self.place_between(px, py, max(py - spread, self.y.low), min(py + spread, self.y.high))
+            for px, py, spread in points
+            if px > 0 or not self.x.log
+        ]
+
+    def place_between(self, x: float, y: float, low: float, high: float) -> Placed:
+        """Return where a point with an error bar from low to high lies."""
+        return self.across(x), self.down(y), self.down(low), self.down(high)
+
+
+def svg_page(
+    title: str, width: float, height: float, parts: Sequence[str], style: str = 'font-family="sans-serif"'
+) -> str:
+    """Return a picture on white."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" {style} '
+        f'role="img"><title>{escape(title)}</title><rect width="{width:g}" height="{height:g}" fill="white"/>'
+        + "".join(parts)
+        + "</svg>\n"
+    )
+
+
+def svg_text(x: float, y: float, words: str, *, size: int = 12, anchor: str = "middle", weight: str = "normal") -> str:
+    """Return a line of words."""
+    style = f'font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" fill="#222222"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(words)}</text>'
+
+
+def svg_head(x: float, title: str, words: str, *, size: int = 24) -> list[str]:
+    """Return a title, and a line of words below it."""
+    return [
+        svg_text(x, 34, title, size=size, anchor="start", weight="bold"),
+        svg_text(x, 58, words, size=15, anchor="start"),
+    ]
+
+
+def svg_line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, opacity: float = 1) -> str:
+    """Return a straight line."""
+    faint = f' stroke-opacity="{opacity:g}"' if opacity < 1 else ""
+    return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" stroke-width="{width:g}"{faint}/>'
+
+
+def svg_key(x: float, y: float, style: Line, *, long: float, size: int) -> str:
+    """Return a line of a legend: a piece of stroke, and its words."""
+    stroke = f'<path d="M{x:.1f} {y:.1f}L{x + long:.1f} {y:.1f}" {style.look}/>'
+    return stroke + svg_text(x + long + 8, y + size // 3, style.label, size=size, anchor="start")
+
+
+def svg_band(placed: Sequence[Placed], colour: str, opacity: float) -> str:
+    """Return the area between the ends of the error bars."""
+    outline = [(at, high) for at, _, _, high in placed] + [(at, low) for at, _, low, _ in reversed(placed)]
+    return f'<polygon points="{_path(outline)}" fill="{colour}" fill-opacity="{opacity:g}"/>'
+
+
+def svg_stroke(points: Sequence[tuple[float, float]], style: Line) -> str:
+    """Return a line through points."""
+    return f'<polyline points="{_path(points)}" fill="none" {style.look}/>'
+
+
+def svg_marks(placed: Sequence[Placed], colour: str, opacity: float = 1) -> list[str]:
+    """Return a dot and an error bar a point."""
+    return [
+        svg_line(at, low, at, high, colour, opacity=opacity)
+        + f'<circle cx="{at:.1f}" cy="{mean:.1f}" r="3" fill="{colour}"/>'
+        for at, mean, low, high in placed
+    ]
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+
+
+def line_chart(title: str, x: Axis, y: Axis, lines: Mapping[str, Sequence[Point]], *, diagonal: bool = False) -> str:
+    """Return a chart with one line a name."""
+    width, height = 560, 360
+    frame = Frame(x, y, left=60, right=430, top=40, bottom=310)
+    middle = (frame.top + frame.bottom) / 2
+    parts = [svg_text(frame.left, frame.top - 18, title, size=15, anchor="start", weight="bold"), *frame.grid()]
+    parts.append(svg_text((frame.left + frame.right) / 2, height - 12, x.label))
+    parts.append(f'<g transform="rotate(-90 16 {middle:.1f})">{svg_text(16, middle, y.label)}</g>')
+    if diagonal:
+        parts.append(svg_line(frame.left, frame.bottom, frame.right, frame.top, "#999999"))
+    for i, (name, points) in enumerate(lines.items()):
+        style = Line(name, "", COLOURS[i % len(COLOURS)], width=2)
+        placed = frame.place(points)
+        parts += [svg_stroke([(at, mean) for at, mean, _, _ in placed], style), *svg_marks(placed, style.colour)]
+        parts.append(svg_key(frame.right + 14, frame.top + 12 + 20 * i, style, long=20, size=12))
+    return svg_page(title, width, height, parts)
+
+
+ACROSS = 4
+"""Panels side by side."""
+
+WIDE, TALL = 320, 250
+"""A panel with its margins."""
+
+HEAD, FOOT, SIDE = 74, 34, 24
+"""What is left above, below and beside all panels."""
+
 
 def panels(
     title: str,
     words: str,
     x: Axis,
     y: Axis,
-    styles: dict[str, Line],
+    styles: Mapping[str, Line],
     lines: Mapping[str, Mapping[str, Sequence[Point]]],
 ) -> str:
     """Return one panel a name, each with one line a style and its spread, and a legend in the last place.
@@ -115,86 +198,41 @@ def panels(
     Lines are drawn in the order of the styles, the first below all others, and named the other way round.
     A line of a single point is drawn level across the panel.
     """
-    down = -(-(len(lines) + 1) // COLUMNS)
-    across = min(COLUMNS, len(lines) + 1)
-    width, height = 2 * SIDE + across * PANEL, HEAD + down * TALL + FOOT
-    parts = [
-        svg_text(SIDE + 6, 34, title, size=24, anchor="start", weight="bold"),
-        svg_text(SIDE + 6, 58, words, size=15, anchor="start"),
-        svg_text(width / 2, height - 10, x.label, size=15),
-    ]
+    places = [(SIDE + (i % ACROSS) * WIDE, HEAD + (i // ACROSS) * TALL) for i in range(len(lines) + 1)]
+    width, height = 2 * SIDE + min(ACROSS, len(places)) * WIDE, places[-1][1] + TALL + FOOT
+    parts = [*svg_head(SIDE + 6, title, words), svg_text(width / 2, height - 10, x.label, size=15)]
     for i, (name, inside) in enumerate(lines.items()):
-        left, top = SIDE + (i % COLUMNS) * PANEL, HEAD + (i // COLUMNS) * TALL
+        left, top = places[i]
+        frame = Frame(x, y, left + 46, left + WIDE - 14, top + 34, top + TALL - 34)
         drawn = [(style, inside[key]) for key, style in styles.items() if key in inside]
-        parts.append(_panel(i, name, left, top, x, y, drawn))
-    i = len(lines)
+        parts.append(_panel(f"inside-{i}", name, frame, drawn))
     used = {key for inside in lines.values() for key in inside}
-    shown = [styles[key] for key in reversed(styles) if key in used]
-    parts.append(_legend(SIDE + (i % COLUMNS) * PANEL, HEAD + (i // COLUMNS) * TALL, shown))
-    return _svg(title, width, height, parts)
+    left, top = places[-1]
+    parts.append(_legend(left + 46, top + 25, [styles[key] for key in reversed(list(styles)) if key in used]))
+    return svg_page(title, width, height, parts)
 
 
-def _panel(
-    number: int, name: str, left: float, top: float, x: Axis, y: Axis, lines: Sequence[tuple[Line, Sequence[Point]]]
-) -> str:
-    x0, x1, y0, y1 = left + PANEL_LEFT, left + PANEL - PANEL_RIGHT, top + TALL - PANEL_BOTTOM, top + PANEL_TOP
-    clip = f"inside-{number}"
-    parts = [svg_text(x0, y1 - 9, name, size=17, anchor="start", weight="bold")]
-    for tick in x.ticks:
-        at = x0 + x.place(tick) * (x1 - x0)
-        parts += [svg_line(at, y0, at, y1, "#e8e8e8"), svg_text(at, y0 + 17, f"{tick:g}", size=13)]
-    for tick in y.ticks:
-        at = y0 - y.place(tick) * (y0 - y1)
-        parts += [svg_line(x0, at, x1, at, "#e8e8e8"), svg_text(x0 - 7, at + 5, f"{tick:g}", size=13, anchor="end")]
-    parts.append(
-        f'<clipPath id="{clip}"><rect x="{x0}" y="{y1 - 4}" width="{x1 - x0}" height="{y0 - y1 + 8}"/></clipPath>'
-    )
-    parts.append(f'<g clip-path="url(#{clip})">')
-    drawn = [(style, _placed(points, x, y, x0, x1, y0, y1)) for style, points in lines]
-    parts += [_band(style, placed) for style, placed in drawn if len(placed) > 1]
-    parts += [_stroke(style, placed, x0, x1) for style, placed in drawn if placed]
+def _panel(clip: str, name: str, frame: Frame, lines: Sequence[tuple[Line, Sequence[Point]]]) -> str:
+    wide, tall = frame.right - frame.left, frame.bottom - frame.top
+    parts = [svg_text(frame.left, frame.top - 9, name, size=17, anchor="start", weight="bold"), *frame.grid(size=13)]
+    inside = f'<rect x="{frame.left}" y="{frame.top - 4}" width="{wide}" height="{tall + 8}"/>'
+    parts.append(f'<clipPath id="{clip}">{inside}</clipPath><g clip-path="url(#{clip})">')
+    drawn = [(style, frame.place(points)) for style, points in lines]
+    parts += [svg_band(placed, style.colour, 0.1) for style, placed in drawn if len(placed) > 1]
+    for style, placed in drawn:
+        ends = [(at, mean) for at, mean, _, _ in placed]
+        level = [(at, mean) for _, mean in ends for at in (frame.left, frame.right)]
+        parts += [svg_stroke(ends if len(ends) > 1 else level, style)] if ends else []
     return "".join([*parts, "</g>"])
 
 
-def _placed(
-    points: Sequence[Point], x: Axis, y: Axis, x0: float, x1: float, y0: float, y1: float
-) -> list[tuple[float, float, float, float]]:
-    """Return across, up, and the two ends of the spread, for points whose place is known."""
-    placed = []
-    for px, py, spread in points:
-        if px > 0 or not x.log:
-            ups = (py, max(py - spread, y.low), min(py + spread, y.high))
-            mean, low, high = (y0 - y.place(value) * (y0 - y1) for value in ups)
-            placed.append((x0 + x.place(px) * (x1 - x0), mean, low, high))
-    return placed
-
-
-def _band(style: Line, placed: Sequence[tuple[float, float, float, float]]) -> str:
-    outline = [(a, high) for a, _, _, high in placed] + [(a, low) for a, _, low, _ in reversed(placed)]
-    path = " ".join(f"{a:.1f},{b:.1f}" for a, b in outline)
-    return f'<polygon points="{path}" fill="{style.colour}" fill-opacity="0.1"/>'
-
-
-def _stroke(style: Line, placed: Sequence[tuple[float, float, float, float]], x0: float, x1: float) -> str:
-    ends = [(a, b) for a, b, _, _ in placed] if len(placed) > 1 else [(x0, placed[0][1]), (x1, placed[0][1])]
-    path = " ".join(f"{a:.1f},{b:.1f}" for a, b in ends)
-    return f'<polyline points="{path}" fill="none" {_look(style)}/>'
-
-
-def _look(style: Line) -> str:
-    dashes = f' stroke-dasharray="{style.dashes}"' if style.dashes else ""
-    return f'stroke="{style.colour}" stroke-width="{style.width:g}" stroke-linejoin="round"{dashes}'
-
-
 def _legend(left: float, top: float, styles: Sequence[Line]) -> str:
-    parts, at = [], top + PANEL_TOP - 9
+    parts, at = [], top
     for group in dict.fromkeys(style.group for style in styles):
-        parts.append(svg_text(left + PANEL_LEFT, at, group, size=15, anchor="start", weight="bold"))
+        parts.append(svg_text(left, at, group, size=15, anchor="start", weight="bold"))
         for style in (s for s in styles if s.group == group):
             at += 18
-            x0 = left + PANEL_LEFT
-            parts.append(f'<path d="M{x0:.1f} {at - 5:.1f}L{x0 + 44:.1f} {at - 5:.1f}" {_look(style)}/>')
-            parts.append(svg_text(x0 + 54, at, style.label, size=15, anchor="start"))
+            parts.append(svg_key(left, at - 5, style, long=44, size=15))
         at += 25
     return "".join(parts)
 
@@ -207,6 +245,11 @@ class Dot:
     colour: str
     hollow: bool = False
 
+    def at(self, x: float, y: float) -> str:
+        """Return the mark."""
+        fill = "white" if self.hollow else self.colour
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{fill}" stroke="{self.colour}" stroke-width="2.5"/>'
+
 
 def dot_plot(
     title: str,
@@ -216,46 +259,25 @@ def dot_plot(
     rows: Mapping[str, Mapping[str, Mapping[str, float]]],
 ) -> str:
     """Return one row a group and name, with one dot a kind on a common axis."""
-    step, left, right, names = 24, 130, 1080, 250
+    step, left, width = 24, 130, 1080
     height = HEAD + 40 + sum(len(group) * step + 16 for group in rows.values()) + 50
-    low, high = left + names, right - 30
-    parts = [
-        svg_text(20, 34, title, size=24, anchor="start", weight="bold"),
-        svg_text(20, 58, words, size=15, anchor="start"),
-        svg_text((low + high) / 2, height - 10, x.label, size=15),
-    ]
+    frame = Frame(x, Axis("", 0, 1, ()), left + 250, width - 30, HEAD + 34, height - 48)
+    parts = [*svg_head(20, title, words), svg_text((frame.left + frame.right) / 2, height - 10, x.label, size=15)]
     for i, dot in enumerate(dots.values()):
         parts += [
-            _mark(28 + 250 * i, HEAD + 13, dot),
+            dot.at(28 + 250 * i, HEAD + 13),
             svg_text(42 + 250 * i, HEAD + 18, dot.label, size=15, anchor="start"),
         ]
-    top, bottom = HEAD + 34, height - 48
-    for tick in x.ticks:
-        at = low + x.place(tick) * (high - low)
-        parts += [svg_line(at, top, at, bottom, "#e8e8e8"), svg_text(at, bottom + 18, f"{tick:,g}", size=13)]
-    at = top + 18.0
+    parts += frame.grid(size=13, words=",g")
+    at = frame.top + 18.0
     for group, inside in rows.items():
         parts.append(svg_text(20, at + 5, group, size=16, anchor="start", weight="bold"))
         for name, values in inside.items():
-            places = {kind: low + x.place(value) * (high - low) for kind, value in values.items()}
+            places = {kind: frame.across(value) for kind, value in values.items()}
             parts.append(svg_text(left, at + 5, name, size=14, anchor="start"))
             if places:
                 parts.append(svg_line(min(places.values()), at, max(places.values()), at, "#bbbbbb", width=1.5))
-            parts += [_mark(place, at, dots[kind]) for kind, place in places.items()]
+            parts += [dots[kind].at(place, at) for kind, place in places.items()]
             at += step
         at += 16
-    return _svg(title, right, height, parts)
-
-
-def _mark(x: float, y: float, dot: Dot) -> str:
-    fill = "white" if dot.hollow else dot.colour
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{fill}" stroke="{dot.colour}" stroke-width="2.5"/>'
-
-
-def _svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" '
-        f'role="img"><title>{escape(title)}</title><rect width="{width:g}" height="{height:g}" fill="white"/>'
-        + "".join(parts)
-        + "</svg>\n"
-    )
+    return svg_page(title, width, height, parts)

@@ -18,6 +18,7 @@ from discreet.domain import Column, Domain, Numeric
 from discreet.domain.columns import GRID, STEPS
 from discreet.errors import NetworkError
 from discreet.search.graph import Arc, Graph, from_parents
+from discreet.simulation.drawn import MAX_PARENTS, REACH, draw_graded
 from discreet.simulation.networks import draw_codes
 
 CodeArray = npt.NDArray[np.uint16]
@@ -26,10 +27,6 @@ Values = npt.NDArray[np.float64]
 
 DENSITIES = (0.8, 1.2, 1.6)
 """Arrows a column."""
-
-MAX_PARENTS = 3
-REACH = 8
-"""In larger networks an arrow spans at most so many places of the order of causes."""
 
 WIDEST = 3.5
 """A number's bounds lie so many standard deviations from its middle."""
@@ -138,12 +135,12 @@ class Declared:
         for name, law in self.laws.items():  # causes stand before their effects
             causes, column = self.parents[name], self.domain[name]
             if isinstance(law, Shares):
-                groups[name] = codes[name] = _drawn(law, [(groups[p], self._groups(p)) for p in causes], rows, rng)
+                groups[name] = codes[name] = _draw_codes(law, [(groups[p], self._groups(p)) for p in causes], rows, rng)
             elif isinstance(column, Numeric):
                 near = [scales[p] if p in scales else self.scores[p][groups[p]] for p in causes]
                 scales[name] = _follow(law, near, rng.standard_normal(rows))
                 groups[name] = np.searchsorted(CUTS, scales[name]).astype(np.uint16)
-                codes[name] = _coded(scales[name], column, rng)
+                codes[name] = _encode(scales[name], column, rng)
         return {name: codes[name] for name in self.domain}, groups
 
     def _groups(self, name: str) -> int:
@@ -266,11 +263,7 @@ def _draw_table(levels: int, shape: list[int], kind: Kind, rng: np.random.Genera
         return base[None, :]
     if rng.random() < 0.5:
         return np.asarray(rng.dirichlet(strength.sharpness * levels * base, size=rows))
-    logits = np.tile(np.log(base), (rows, 1))
-    for place, size in zip(np.unravel_index(np.arange(rows), shape), shape, strict=True):
-        logits = logits + (rng.normal(size=(size, levels)) * rng.uniform(*strength.logits))[place]
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    return draw_graded(rng, np.log(base), shape, strength.logits)
 
 
 def _draw_curve(causes: int, strength: Strength, rng: np.random.Generator) -> Curve:
@@ -280,7 +273,7 @@ def _draw_curve(causes: int, strength: Strength, rng: np.random.Generator) -> Cu
     return Curve(tuple(curves.tolist()), tuple(weights.tolist()), explained)
 
 
-def _drawn(law: Shares, causes: list[tuple[CodeArray, int]], rows: int, rng: np.random.Generator) -> CodeArray:
+def _draw_codes(law: Shares, causes: list[tuple[CodeArray, int]], rows: int, rng: np.random.Generator) -> CodeArray:
     """Draw codes by the shares of each row's constellation."""
     at = np.zeros(rows, dtype=np.uint32)
     for codes, groups in causes:
@@ -302,7 +295,7 @@ def _standard(values: Values) -> Values:
     return np.asarray((values - values.mean()) / max(float(values.std()), 1e-9))
 
 
-def _coded(scale: Values, column: Numeric, rng: np.random.Generator) -> CodeArray:
+def _encode(scale: Values, column: Numeric, rng: np.random.Generator) -> CodeArray:
     """Return numbers as codes of a column, some of them missing where that is a level."""
     places = np.clip((scale / WIDEST + 1) / 2, 0, 1)
     if column.tabulable:

@@ -57,8 +57,14 @@ def _draw_table(rng: np.random.Generator, levels: int, shape: list[int], sharpne
         return np.asarray(0.8 * rng.dirichlet(np.full(levels, 1.5), size=1) + 0.2 / levels)
     if rng.random() < 0.5:
         return np.asarray(rng.dirichlet(np.full(levels, sharpness), size=rows))
-    logits = np.tile(rng.normal(size=levels), (rows, 1))
+    return draw_graded(rng, rng.normal(size=levels), shape, (0.5, 2.0))
+
+
+def draw_graded(rng: np.random.Generator, base: Table, shape: list[int], spread: tuple[float, float]) -> Table:
+    """Draw shares whose log odds each cause moves by itself, with a deviation drawn from the spread."""
+    rows = int(np.prod(shape))
+    logits = np.tile(base, (rows, 1))
     for place, size in zip(np.unravel_index(np.arange(rows), shape), shape, strict=True):
-        logits = logits + (rng.normal(size=(size, levels)) * rng.uniform(0.5, 2.0))[place]
+        logits = logits + (rng.normal(size=(size, len(base))) * rng.uniform(*spread))[place]
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -7,15 +7,11 @@ and every method runs on them as it would run on the real table: the same rooms,
 from __future__ import annotations
 
 import math
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from multiprocessing import get_context
 
 import numpy as np
 
@@ -37,9 +33,10 @@ from discreet.room import Room
 from discreet.search.graph import cpdag_f1, skeleton_f1
 from discreet.search.orientation import equivalents
 from discreet.simulation.declared import KINDS, CodeArray, Declared, draw_over, groups_of
+from discreet.simulation.processes import run_until
 from discreet.statistics.interactions import Interactions, largest_change
 
-FEWEST, MOST = 6, 36
+FEWEST_NETWORKS, MOST_NETWORKS = 6, 36
 """Networks that are drawn at least, and at most."""
 
 SECONDS = 35.0
@@ -48,17 +45,15 @@ SECONDS = 35.0
 MOST_ROWS = 1_000_000
 """No more rows than this are made up: beyond, sampling hardly matters, and more rows would only show more."""
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-
-STEP = 4
+ROW_STEP = 4
 """Where one number of rows is named, this many times fewer and more are looked at too."""
 
 
 @dataclass(frozen=True)
-class Setting:
+class Case:
     """A method, a number of rows and a budget."""
 
-    recipe: Settings
+    settings: Settings
     rows: int
     epsilon: float
 
@@ -74,7 +69,7 @@ class Task:
     number: int
     seed: int
     domain: Domain
-    settings: tuple[Setting, ...]
+    cases: tuple[Case, ...]
     delta: float
     knowledge: Knowledge
 
@@ -105,7 +100,7 @@ def forecast(
         Numbers of rows to look at; by default the domain's own, and at the middle epsilon a quarter and four times as
         many.
     methods
-        Names or recipes.
+        Names or settings.
     knowledge
         Required and forbidden arrows, and tiers: the drawn networks keep to them.
     networks
@@ -124,57 +119,59 @@ def forecast(
     InputError
         If something handed in does not fit, or no setting could run.
     """
-    settings = _settings(domain, epsilons, rows, methods, delta, knowledge)
+    cases = _cases(domain, epsilons, rows, methods, delta, knowledge)
     if networks is not None and networks < 2:
         raise SettingError("networks: at least 2, to tell the spread")
     if seed < 0 or not seconds > 0:
         raise SettingError("seed, seconds: seed from 0, seconds above 0")
     start, done = time.monotonic(), list[Sequence[Trial]]()
-    tasks = (Task(i, seed, domain, settings, delta, knowledge) for i in range(networks or MOST))
+    tasks = (Task(i, seed, domain, cases, delta, knowledge) for i in range(networks or MOST_NETWORKS))
 
     def enough(begun: int) -> bool:
-        return networks is None and begun >= FEWEST and time.monotonic() - start > seconds
+        return networks is None and begun >= FEWEST_NETWORKS and time.monotonic() - start > seconds
 
-    for trials in _in_turn(tasks, jobs, enough):
+    for trials in run_until(enough, trials_of, tasks, jobs):
         done.append(trials)
         if progress is not None:
-            most = f"{networks}" if networks else f"at most {MOST}"
-            progress(f"network {len(done)} of {most}: {len(settings)} runs")
+            most = f"{networks}" if networks else f"at most {MOST_NETWORKS}"
+            progress(f"network {len(done)} of {most}: {len(cases)} runs")
     lines = [
-        expected(s.recipe.name, s.rows, s.epsilon, [trials[i] for trials in done], _tables(domain, s, delta, knowledge))
-        for i, s in enumerate(settings)
+        expected(
+            c.settings.name, c.rows, c.epsilon, [trials[i] for trials in done], _tables(domain, c, delta, knowledge)
+        )
+        for i, c in enumerate(cases)
     ]
     if all(line.refused is not None for line in lines):
         raise SettingError(f"none of this can run: {lines[0].refused}")
     kinds = tuple(kind.words for kind in KINDS[: len(done)])
-    simulated = min(max(s.rows for s in settings), MOST_ROWS)
+    simulated = min(max(case.rows for case in cases), MOST_ROWS)
     held = max(rows, default=domain.rows), _middle(epsilons)
     return Forecast(len(domain.columns), *held, delta, domain.unit, tuple(lines), kinds, simulated)
 
 
-def _settings(
+def _cases(
     domain: Domain,
     epsilons: Sequence[float],
     rows: Sequence[int],
     methods: Sequence[str | Settings],
     delta: float,
     knowledge: Knowledge,
-) -> tuple[Setting, ...]:
-    """Return all settings; refuses what a run would refuse."""
+) -> tuple[Case, ...]:
+    """Return all cases; refuses what a run would refuse."""
     if not epsilons or not methods:
         raise SettingError("epsilon, method: name at least one of each")
     knowledge.check(domain)
     for count in rows or (domain.rows,):
         for epsilon in epsilons:
             check_guarantee(epsilon, delta, domain.with_rows(count).rows)
-    recipes = [settings_for(method, domain.widest()) for method in methods]
+    chosen = [settings_for(method, domain.widest()) for method in methods]
     if rows:
-        return tuple(Setting(r, n, e) for r in recipes for n in sorted(set(rows)) for e in sorted(set(epsilons)))
+        return tuple(Case(s, n, e) for s in chosen for n in sorted(set(rows)) for e in sorted(set(epsilons)))
     middle, found = _middle(epsilons), []
-    for recipe in recipes:
-        found += [Setting(recipe, domain.rows, e) for e in sorted(set(epsilons))]
-        beside = (domain.rows // STEP, domain.rows * STEP)
-        found += [Setting(recipe, n, middle) for n in beside if n >= 2 and (not delta or n < 1 / delta)]
+    for settings in chosen:
+        found += [Case(settings, domain.rows, e) for e in sorted(set(epsilons))]
+        beside = (domain.rows // ROW_STEP, domain.rows * ROW_STEP)
+        found += [Case(settings, n, middle) for n in beside if n >= 2 and (not delta or n < 1 / delta)]
     return tuple(found)
 
 
@@ -183,61 +180,26 @@ def _middle(epsilons: Sequence[float]) -> float:
     return ordered[len(ordered) // 2]
 
 
-def _in_turn(tasks: Iterator[Task], jobs: int, enough: Callable[[int], bool]) -> Iterable[Sequence[Trial]]:
-    """Yield the runs of task after task, several processes at once, until it is enough."""
-    if jobs == 1:
-        for i, task in enumerate(tasks):
-            if enough(i):
-                return
-            yield trials_of(task)
-        return
-    with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
-        begun, running = 0, set[Future[tuple[Trial, ...]]]()
-        try:
-            while True:
-                while len(running) < jobs and not enough(begun) and (following := next(tasks, None)) is not None:
-                    running.add(workers.submit(trials_of, following))
-                    begun += 1
-                if not running:
-                    return
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in ended)
-        finally:
-            workers.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes that are started meanwhile compute with one thread each: they share the processors."""
-    unset = [name for name in THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(unset, "1"))
-    try:
-        yield
-    finally:
-        for name in unset:
-            os.environ.pop(name, None)
-
-
 def trials_of(task: Task) -> tuple[Trial, ...]:
-    """Draw a network and its rows, and run all settings on them."""
+    """Draw a network and its rows, and run all cases on them."""
     kept: dict[tuple[str, int], Drawn] = {}
-    return tuple(_trial(task, setting, min(setting.rows, MOST_ROWS), kept) for setting in task.settings)
+    return tuple(_trial(task, case, min(case.rows, MOST_ROWS), kept) for case in task.cases)
 
 
-def _trial(task: Task, setting: Setting, rows: int, kept: dict[tuple[str, int], Drawn]) -> Trial:
-    """Run one setting as a private run would; what refuses it is told."""
-    domain, recipe = task.domain.with_rows(rows), setting.recipe
+def _trial(task: Task, case: Case, rows: int, kept: dict[tuple[str, int], Drawn]) -> Trial:
+    """Run one case as a private run would; what refuses it is told."""
+    domain, settings = task.domain.with_rows(rows), case.settings
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", DoubtWarning)
-            budget = budget_for(recipe, setting.epsilon, task.delta, group=domain.group)
-            asked = method_of(recipe).encode(recipe, domain, budget, task.knowledge)
+            budget = budget_for(settings, case.epsilon, task.delta, group=domain.group)
+            asked = method_of(settings).encode(settings, domain, budget, task.knowledge)
             key = (repr(asked.columns), rows)
             if key not in kept:
                 kept[key] = _draw(task, asked, rows)
             network, codes, strengths = kept[key]
             room = Room(MemoryTable(codes, {c: asked.size(c) for c in asked}), asked, budget)
-            found = discover_in(room, recipe, knowledge=task.knowledge)
+            found = discover_in(room, settings, knowledge=task.knowledge)
     except (SettingError, BudgetError) as error:
         return Trial(0.0, 0.0, (), None, 1.0, refused=str(error))
     dag = network.dag
@@ -277,20 +239,20 @@ def strength(a: CodeArray, b: CodeArray, first: int, second: int) -> float:
     return math.sqrt(squares / (float(total) * least))
 
 
-def _tables(domain: Domain, setting: Setting, delta: float, knowledge: Knowledge) -> tuple[Planned, ...]:
+def _tables(domain: Domain, case: Case, delta: float, knowledge: Knowledge) -> tuple[Planned, ...]:
     """Return the tables of the first release with their costs, where a method measures first."""
-    recipe = setting.recipe
-    if not isinstance(recipe, Marginals):
+    settings = case.settings
+    if not isinstance(settings, Marginals):
         return ()
-    domain = domain.with_rows(setting.rows)
+    domain = domain.with_rows(case.rows)
     try:
-        budget = budget_for(recipe, setting.epsilon, delta, group=domain.group)
-        asked = method_of(recipe).encode(recipe, domain, budget, knowledge)
+        budget = budget_for(settings, case.epsilon, delta, group=domain.group)
+        asked = method_of(settings).encode(settings, domain, budget, knowledge)
         waits, asked = bool(asked.unsettled), asked.widest()
         statistic = select_first(asked, knowledge, budget.currency)
         if statistic is None:
             return ()
-        part = budget.limit * (1 - SETTLING if waits else 1) / recipe.rounds
+        part = budget.limit * (1 - SETTLING if waits else 1) / settings.rounds
         variance = additive_for(budget.currency, part, statistic.sensitivity(asked)).variance
     except SettingError:  # refused, as the runs were
         return ()

@@ -80,13 +80,13 @@ def _node(name: str, levels: dict[str, tuple[str, ...]], parents: tuple[str, ...
     for key, row in _ENTRY.findall(body):
         numbers = _numbers(name, row) if key else np.empty(0)
         if key == "table":
-            table[:] = _reshaped(name, numbers, table.shape)
+            table[:] = _reshape(name, numbers, table.shape)
         elif key == "default":
             open_rows = np.isnan(table[:, 0])
-            table[open_rows] = _reshaped(name, numbers, (1, table.shape[1]))
+            table[open_rows] = _reshape(name, numbers, (1, table.shape[1]))
         elif key:
             config = _words(key[1:-1])
-            table[_row(name, config, parents, levels, shape)] = _reshaped(name, numbers, (1, table.shape[1]))[0]
+            table[_row(name, config, parents, levels, shape)] = _reshape(name, numbers, (1, table.shape[1]))[0]
     if not np.isfinite(table).all() or (table < 0).any() or not np.allclose(table.sum(axis=1), 1, atol=1e-3):
         raise NetworkError(f"variable {name!r}: its probabilities are incomplete or do not add up to 1")
     return Node(levels[name], parents, table / table.sum(axis=1, keepdims=True))
@@ -99,7 +99,7 @@ def _numbers(name: str, row: str) -> npt.NDArray[np.float64]:
         raise NetworkError(f"variable {name!r}: a probability is not a number") from None
 
 
-def _reshaped(name: str, numbers: npt.NDArray[np.float64], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+def _reshape(name: str, numbers: npt.NDArray[np.float64], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
     if numbers.size != shape[0] * shape[1]:
         raise NetworkError(f"variable {name!r}: a row of probabilities has the wrong length")
     return numbers.reshape(shape)
@@ -142,7 +142,7 @@ class Network:
     def sample_codes(self, rows: int, rng: np.random.Generator) -> Codes:
         """Draw rows by forward sampling, as codes."""
         drawn: Codes = {}
-        for name in self._sorted():
+        for name in self.in_order():
             node = self.nodes[name]
             if max(len(self.nodes[n].levels) for n in (name, *node.parents)) > 256:
                 raise NetworkError(f"{name}: more than 256 levels")
@@ -157,8 +157,8 @@ class Network:
         codes = self.sample_codes(rows, rng)
         return {name: np.array(self.nodes[name].levels)[code] for name, code in codes.items()}
 
-    def _sorted(self) -> list[str]:
-        """Return the nodes, parents first."""
+    def in_order(self) -> list[str]:
+        """Return the names of the nodes, parents first."""
         done: dict[str, None] = {}
         while len(done) < len(self.nodes):
             ready = [n for n, node in self.nodes.items() if n not in done and all(p in done for p in node.parents)]

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.domain import Domain, Numeric
-from discreet.errors import NetworkError
 from discreet.search.graph import Graph, from_parents
 from discreet.simulation.networks import Network
 
@@ -91,18 +90,13 @@ def _follow(cause: Cause, drawn: dict[str, Values], noise: Values) -> Values:
 
 def nonlinear(network: Network, rng: np.random.Generator) -> Nonlinear:
     """Draw a model over a network's graph."""
-    parents = {name: node.parents for name, node in network.nodes.items()}
     columns: dict[str, Cause] = {}
     drawn: dict[str, Values] = {}
-    while len(columns) < len(parents):
-        ready = [n for n in parents if n not in columns and all(p in columns for p in parents[n])]
-        if not ready:
-            raise NetworkError(f"network {network.name!r} has a cycle")
-        for name in ready:
-            cause = _draw_cause(parents[name], drawn, rng)
-            columns[name] = cause
-            drawn[name] = _follow(cause, drawn, rng.standard_normal(REFERENCE))
-    bounds = {name: _rounded(np.quantile(values, [TAIL, 1 - TAIL])) for name, values in drawn.items()}
+    for name in network.in_order():
+        cause = _draw_cause(network.nodes[name].parents, drawn, rng)
+        columns[name] = cause
+        drawn[name] = _follow(cause, drawn, rng.standard_normal(REFERENCE))
+    bounds = {name: _round_outwards(np.quantile(values, [TAIL, 1 - TAIL])) for name, values in drawn.items()}
     return Nonlinear(network.name, columns, bounds)
 
 
@@ -117,6 +111,6 @@ def _draw_cause(parents: tuple[str, ...], drawn: dict[str, Values], rng: np.rand
     return Cause(parents, plain.weights, curve, scale, float(followed.mean()), float(followed.std()))
 
 
-def _rounded(ends: Values) -> tuple[float, float]:
+def _round_outwards(ends: Values) -> tuple[float, float]:
     """Return bounds that somebody who knows the subject might declare."""
     return float(np.floor(2 * ends[0]) / 2), float(np.ceil(2 * ends[1]) / 2)
