@@ -17,14 +17,14 @@ from discreet.privacy.accounting import Currency, limit_of
 from discreet.release.confidence import _curve
 from discreet.release.oracles.components import Components, contrasts, pool, taken_apart
 from discreet.release.oracles.released import Released
-from discreet.release.search import look, search_again
+from discreet.release.search import look, search_again, seeded
 from discreet.release.selection import select_first, select_next, single_weight
 from discreet.release.settings import Marginals
 from discreet.search.colliders import arrange
 from discreet.search.dseparation import DSeparation
 from discreet.search.graph import Graph, colliders, from_parents
 from discreet.search.greedy import evidence_score
-from discreet.search.hybrid import Bar, direct, sieve, triples
+from discreet.search.hybrid import Bar, direct, sieve, triple_weights, triples
 from discreet.search.orientation import cpdag, extension
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
@@ -74,9 +74,9 @@ def test_the_truth_is_found_where_two_columns_separate():
         scorer = Truth(dag)
         around = triples(found, scorer)
         questions = list(dict.fromkeys(q for t in around for q in t.questions))
-        weights = dc.recipes.triple_weights(around, dict(zip(questions, scorer.weigh(questions), strict=True)))
+        weights = triple_weights(around, dict(zip(questions, scorer.weigh(questions), strict=True)))
         assert direct(
-            found.nodes, found.pairs, weights, Knowledge(), dc.recipes.seeded(), unasked=found.unasked
+            found.nodes, found.pairs, weights, Knowledge(), seeded(), unasked=found.unasked
         ) == cpdag(dag)
     assert exact >= 40
 
@@ -342,7 +342,7 @@ def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
     def drowned(*_):
         raise SettingError("sigma: the noise would drown everything")
 
-    monkeypatch.setattr("discreet.release.search.plan_next", drowned)
+    monkeypatch.setattr("discreet.release.settings.select_next", drowned)
     words = []
     _, found = seeded("cancer", progress=words.append)
     assert "drown in noise" in words[-1]

@@ -144,7 +144,8 @@ def _triangle(corners: tuple[tuple[float, float], ...], colour: str) -> str:
 
 def _other_ends(curve: Curve, edge: Edge, colour: str) -> str:
     """Return the marks that only PAGs have: circles, and an arrowhead at the first end."""
-    ends = ((edge.at_a, *curve.points[:2]), (edge.at_b, *curve.points[:-3:-1]))
+    points = curve.points
+    ends = ((edge.at_a, points[0], points[1]), (edge.at_b, points[-1], points[-2]))
     drawn = _triangle(_corners(curve.points[1], curve.points[0]), colour) if edge.at_a is Mark.ARROW else ""
     for mark, (x, y), (nx, ny) in ends:
         if mark is Mark.CIRCLE:  # beside the node, not under it
