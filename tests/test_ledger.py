@@ -10,13 +10,11 @@ import pytest
 import discreet as dc
 from discreet.errors import BudgetError, LedgerError, RequestError, RoomError, SettingError
 from discreet.ledger.account import Account
-from discreet.ledger.changes import holding
 from discreet.ledger.entries import BEFORE_ALL, Entry
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.prices import NOTHING, Limit, Price
-from discreet.ledger.records import Asked
-from discreet.ledger.sqlite import store_for
-from discreet.ledger.sums import entries_among, plain_sum, shown
+from discreet.ledger.prices import NOTHING, Limit, Price, holding
+from discreet.ledger.records import Asked, entries_among, plain_sum, shown
+from discreet.ledger.stores import store_for
 from discreet.ledger.verify import Anchor, verified
 from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import Currency, epsilon_of_mu, epsilon_of_rho, gdp_delta, mu_of, rho_of, zcdp_delta

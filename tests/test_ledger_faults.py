@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import LedgerError
-from discreet.ledger import sqlite as turns
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Asked
-from discreet.ledger.sqlite import Turn, line_at
+from discreet.ledger.stores import sqlite
+from discreet.ledger.stores.sqlite import Turn, line_at
 from discreet.ledger.verify import verified
 
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "ledger.py"
@@ -172,7 +172,7 @@ def test_a_turn_that_takes_too_long_is_done_without(path):
 def test_a_ledger_without_lines(path, monkeypatch, missing):
     line_at(path).unlink(missing_ok=True)
     if missing == "fcntl":
-        monkeypatch.setattr(turns, "fcntl", None)
+        monkeypatch.setattr(sqlite, "fcntl", None)
     else:
         line_at(path).symlink_to(path.with_name("no-such-folder") / "x")
     ledger = open_ledger(path)

@@ -18,9 +18,9 @@ from click.testing import CliRunner
 from discreet.cli import main
 from discreet.errors import DiscreetError, LedgerError
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.postgres import SCHEMA
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Kept
+from discreet.ledger.stores.postgres import SCHEMA
 from discreet.methods.discover import discover
 from discreet.methods.session import stamped
 from discreet.release.discovery import Discovery

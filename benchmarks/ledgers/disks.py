@@ -15,7 +15,7 @@ from unittest.mock import patch
 from discreet.errors import LedgerError
 from discreet.ledger.ledger import open_ledger, who
 from discreet.ledger.prices import NOTHING, Limit
-from discreet.ledger.sqlite import SQLite
+from discreet.ledger.stores.sqlite import SQLite
 from discreet.ledger.verify import verified
 from ledgers.cases import PRICE, Case, refused, release, sure, whole
 from ledgers.places import ASKED, Fresh, folder

@@ -15,11 +15,10 @@ import psycopg
 
 from discreet.errors import DoubtWarning
 from discreet.ledger import ledger as ledger_module
-from discreet.ledger import postgres
-from discreet.ledger import sqlite as stores
 from discreet.ledger.account import Account
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.sqlite import SCHEMA, TABLES
+from discreet.ledger.stores import SCHEMA, TABLES, postgres
+from discreet.ledger.stores import sqlite as sqlite_store
 from discreet.ledger.verify import verified
 from ledgers.cases import PRICE, Case, ViolationError, case, refused, release, sure, whole
 from ledgers.damage import DAMAGES, flipped
@@ -85,7 +84,7 @@ def something_else(its: Case, fresh: Fresh) -> str:
 def held_up(its: Case, fresh: Fresh) -> str:
     """Have somebody write and never end."""
     lock = "SELECT pg_advisory_xact_lock('discreet.discreet_entries'::regclass::oid::bigint)"
-    with its.database() as run, patch.object(stores, "WAIT", 1), patch.object(postgres, "WAIT", 1):
+    with its.database() as run, patch.object(sqlite_store, "WAIT", 1), patch.object(postgres, "WAIT", 1):
         run("BEGIN IMMEDIATE" if its.sqlite else lock, ())
         told = refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "written by others")
     its.unchanged()

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from discreet.errors import BudgetError
-from discreet.ledger import sqlite as turns
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import Limit, Price
-from discreet.ledger.sqlite import SQLite
+from discreet.ledger.stores import sqlite
+from discreet.ledger.stores.sqlite import SQLite
 from discreet.ledger.verify import verified
 from ledgers.places import ASKED, DATASET, PLACES, Fresh, folder
 from ledgers.places import sqlite as sqlite_place
@@ -118,7 +118,7 @@ def in_each_journal(most: int, reservations: int) -> list[str]:
         with sqlite_place() as fresh, patch.object(SQLite, "_open", changed):
             for processes in sorted({1, most}):
                 problems += measure(fresh, journal, processes, reservations)
-    with sqlite_place() as fresh, patch.object(turns, "fcntl", None):
+    with sqlite_place() as fresh, patch.object(sqlite, "fcntl", None):
         problems += measure(fresh, "without line", most, reservations)
     return problems
 

@@ -112,7 +112,7 @@ def _declare(
     as_json: bool,
     fresh: bool = False,
 ) -> None:
-    from discreet.ledger.changes import Change
+    from discreet.ledger.prices import Change
     from discreet.ledger.words import check_purpose
 
     greet(found)

@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from uuid import uuid4
 
 from discreet.errors import DoubtWarning
-from discreet.ledger.changes import Change
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.prices import NOTHING, Price
+from discreet.ledger.prices import NOTHING, Change, Price
 from discreet.ledger.records import Asked, Standing, Stored
 from discreet.ledger.words import check_name, check_purpose, mixed
 from discreet.privacy.accounting import Currency
@@ -130,7 +129,7 @@ class Run(Sealed):
         self._mark = account.ledger.mark(raw)
         if account.ledger.forgetful:
             words = "a new key was made for the ledger, the old one is gone: rows seen before are not recognised"
-            warnings.warn(words, DoubtWarning, stacklevel=6)
+            warnings.warn(words, DoubtWarning, stacklevel=7)
         if found := account.ledger.alike(account.dataset, self._mark):
             names = ", ".join(repr(s.dataset) for s in found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
             warnings.warn(
@@ -138,7 +137,7 @@ class Run(Sealed):
                 "own, and what is promised to the people in the rows holds for one of them alone. If they are the "
                 "same, use one name, and count what was spent under the other with `discreet ledger merge`",
                 DoubtWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
 
     def _reserve(self, budget: Budget) -> None:

@@ -8,8 +8,7 @@ from shlex import quote
 from unicodedata import normalize
 
 from discreet.errors import SettingError
-from discreet.ledger.changes import digits_up, holding
-from discreet.ledger.prices import Limit, Price
+from discreet.ledger.prices import Limit, Price, digits_up, holding
 from discreet.ledger.records import ROW
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS

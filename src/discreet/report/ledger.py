@@ -12,11 +12,9 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError
-from discreet.ledger.changes import digits_up
 from discreet.ledger.entries import Entry
-from discreet.ledger.prices import Price
-from discreet.ledger.records import Book, Standing
-from discreet.ledger.sums import Plain, entries_among, plain_sum, shown
+from discreet.ledger.prices import Price, digits_up
+from discreet.ledger.records import Book, Plain, Standing, entries_among, plain_sum, shown
 from discreet.ledger.words import amount, guarded, printable, promise
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, SettingError
-from discreet.ledger.sqlite import CREATE, KEPT, NOT_YET, TABLES, WAIT, Session, check_version
+from discreet.ledger.stores import CREATE, KEPT, NOT_YET, TABLES, WAIT, Session, check_version
 
 if TYPE_CHECKING:
     import psycopg
