@@ -85,7 +85,7 @@ class Case:
 
     def unchanged(self) -> None:
         """Insist that nothing was lost or spent since."""
-        sure(self.ledger.kept() == self.kept, "the ledger is not as it was")
+        sure(self.ledger.read_all() == self.kept, "the ledger is not as it was")
         for name, spent in self.spent.items():
             sure(self.ledger.standing(name).spent == spent, "what was spent is not as it was")
 
@@ -130,7 +130,7 @@ def case(url: str, folder: Path, runs: int = 8) -> Case:
             stamp = ledger.commit(name, request, release().to_json(), [])
             handed.append(folder / f"{request}.json")
             handed[-1].write_text(stamped(release(), stamp).to_json(), encoding="utf-8")
-    return Case(url, folder, ledger, handed, ledger.kept(), {name: ledger.standing(name).spent for name in LIMITS})
+    return Case(url, folder, ledger, handed, ledger.read_all(), {name: ledger.standing(name).spent for name in LIMITS})
 
 
 def plain(words: str) -> str:

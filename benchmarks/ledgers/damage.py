@@ -13,7 +13,7 @@ from typing import Any
 from discreet.errors import BudgetError, DiscreetError, LedgerError, RequestError
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.records import Standing, Stored
-from discreet.ledger.verify import Verdict, verified
+from discreet.ledger.verify import Verdict, verify_ledger
 from ledgers.cases import LIMITS, PRICE, Case, ViolationError, plain, release, sure
 from ledgers.places import ASKED
 
@@ -105,7 +105,7 @@ def _used(its: Case, said: Counter[str]) -> str:
 
     attempt(lambda: open_ledger(its.url))
     ledger = open_ledger(its.url, begin=False)
-    verdict = attempt(lambda: verified(ledger))
+    verdict = attempt(lambda: verify_ledger(ledger))
     _verdict_is_true(its, ledger, verdict)
     for name in LIMITS:
         _standing_is_true(its, name, attempt(partial(ledger.standing, name)), spent=0)
@@ -114,7 +114,7 @@ def _used(its: Case, said: Counter[str]) -> str:
     for (request, body), name in product(its.kept.releases.items(), LIMITS):
         stored = attempt(partial(_answered, ledger, name, request))
         sure(stored is None or stored.body == body, "another release is shown")
-    verdict = attempt(lambda: verified(ledger))
+    verdict = attempt(lambda: verify_ledger(ledger))
     _verdict_is_true(its, ledger, verdict)
     if tried:
         return "refused"
@@ -129,7 +129,7 @@ def _reserved(ledger: Ledger, name: str) -> bool:
 
 def _answered(ledger: Ledger, name: str, request: str) -> Stored | None:
     try:
-        return ledger.answered(name, request, ASKED)
+        return ledger.find_answer(name, request, ASKED)
     except RequestError:  # it is of the other data set
         return None
 
@@ -148,6 +148,6 @@ def _verdict_is_true(its: Case, ledger: Ledger, verdict: Verdict | None) -> None
         for words in () if verdict is None else verdict.problems:
             plain(words)
         return
-    kept = ledger.kept()
+    kept = ledger.read_all()
     same = kept.rows[: len(its.kept.rows)] == its.kept.rows
     sure(same and kept.releases.items() >= its.kept.releases.items(), "called whole, and it differs")

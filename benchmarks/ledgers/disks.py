@@ -13,10 +13,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from discreet.errors import LedgerError
-from discreet.ledger.ledger import open_ledger, who
+from discreet.ledger.ledger import open_ledger, user_name
 from discreet.ledger.prices import NOTHING, Limit
 from discreet.ledger.stores.sqlite import SQLite
-from discreet.ledger.verify import verified
+from discreet.ledger.verify import verify_ledger
 from ledgers.cases import PRICE, Case, refused, release, sure, whole
 from ledgers.places import ASKED, Fresh, folder
 
@@ -68,12 +68,14 @@ def filled(disk: Path, more: Callable[[], None]) -> str:
     sure(len(failed) > 10, "it was never full")
     sure(all("full" in words for words in failed), f"told: {set(failed)}")
     sure(ledger.standing("people").spent == reserved, "what is spent is not what was reserved")
-    sure(list(ledger.kept().releases) == committed, "a release was lost")
-    sure(not verified(ledger).problems, "not whole")
+    sure(list(ledger.read_all().releases) == committed, "a release was lost")
+    sure(not verify_ledger(ledger).problems, "not whole")
     more()
     ledger.reserve("people", "with room", ASKED, PRICE)
     ledger.commit("people", "with room", body, [])
-    sure(ledger.standing("people").spent == reserved.plus(PRICE) and not verified(ledger).problems, "not as before")
+    sure(
+        ledger.standing("people").spent == reserved.plus(PRICE) and not verify_ledger(ledger).problems, "not as before"
+    )
     return max(failed, key=failed.count)
 
 
@@ -123,7 +125,7 @@ def _only_read(its: Case) -> str:
 
 def _as_nobody(act: Callable[[], str]) -> str:
     """Do something in a process that is not root's, and return what it returns."""
-    who()  # imports what nobody may not
+    user_name()  # imports what nobody may not
     receive, send = os.pipe()
     if not (pid := os.fork()):
         code = 1

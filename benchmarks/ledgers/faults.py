@@ -17,9 +17,9 @@ from discreet.errors import DoubtWarning
 from discreet.ledger import ledger as ledger_module
 from discreet.ledger.account import Account
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.stores import SCHEMA, TABLES, postgres
+from discreet.ledger.stores import SCHEMA_VERSION, TABLES, postgres
 from discreet.ledger.stores import sqlite as sqlite_store
-from discreet.ledger.verify import verified
+from discreet.ledger.verify import verify_ledger
 from ledgers.cases import PRICE, Case, ViolationError, case, refused, release, sure, whole
 from ledgers.damage import DAMAGES, flipped
 from ledgers.disks import disk_full, read_only, read_only_folder, unreadable
@@ -43,7 +43,7 @@ def clock_back(its: Case, fresh: Fresh) -> str:
         account.start(ASKED)._book(PRICE)
     sure([w.category for w in caught] == [DoubtWarning], "not warned once")
     sure(its.ledger.standing("people").spent == its.spent["people"].plus(PRICE), "not spent once")
-    sure(any("clock" in note for note in verified(its.ledger).notes), "verify does not note it")
+    sure(any("clock" in note for note in verify_ledger(its.ledger).notes), "verify does not note it")
     whole(its, *its.handed)
     return str(caught[0].message)
 
@@ -51,11 +51,11 @@ def clock_back(its: Case, fresh: Fresh) -> str:
 def newer_schema(its: Case, fresh: Fresh) -> str:
     """Use a ledger of a version to come."""
     with its.database() as run:
-        run("UPDATE discreet_ledger SET version = ?", (SCHEMA + 1,))
+        run("UPDATE discreet_ledger SET version = ?", (SCHEMA_VERSION + 1,))
     told = refused(lambda: open_ledger(its.url), "newer version")
     refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "newer version")
     with its.database() as run:
-        run("UPDATE discreet_ledger SET version = ?", (SCHEMA,))
+        run("UPDATE discreet_ledger SET version = ?", (SCHEMA_VERSION,))
     its.unchanged()
     its.works()
     return told
@@ -104,7 +104,7 @@ def lost_answer(its: Case, fresh: Fresh) -> str:
 
     with patch.object(psycopg.Connection, "commit", gone):
         stamp = its.ledger.commit("people", "new", release().to_json(), [])
-    stored = its.ledger.answered("people", "new", ASKED)
+    stored = its.ledger.find_answer("people", "new", ASKED)
     sure(stored is not None and stored.stamp == stamp, "what was committed was not handed out")
     whole(its)
     return "(nothing: what was committed is looked up, and handed out)"

@@ -38,7 +38,7 @@ def edited_release(its: Case, fresh: Fresh) -> str:
     """Change a release that is kept."""
     with its.database() as run:
         run("UPDATE discreet_releases SET body = ? WHERE request = 'request-7'", (release().to_json() + " ",))
-    refused(lambda: its.ledger.answered("others", "request-7", ASKED), "not what was committed")
+    refused(lambda: its.ledger.find_answer("others", "request-7", ASKED), "not what was committed")
     return verify(its, "missing or was changed")
 
 
@@ -46,7 +46,7 @@ def deleted_release(its: Case, fresh: Fresh) -> str:
     """Take a release away."""
     with its.database() as run:
         run("DELETE FROM discreet_releases WHERE request = 'request-7'", ())
-    refused(lambda: its.ledger.answered("others", "request-7", ASKED), "not what was committed")
+    refused(lambda: its.ledger.find_answer("others", "request-7", ASKED), "not what was committed")
     return verify(its, "missing or was changed")
 
 

@@ -16,7 +16,7 @@ from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.stores import sqlite
 from discreet.ledger.stores.sqlite import SQLite
-from discreet.ledger.verify import verified
+from discreet.ledger.verify import verify_ledger
 from ledgers.places import ASKED, DATASET, PLACES, Fresh, folder
 from ledgers.places import sqlite as sqlite_place
 
@@ -87,7 +87,7 @@ def checked(url: str, measured: Measured, expected: int, price: Price) -> Iterat
         pass
     if ledger.standing(DATASET).spent.zcdp != LIMIT.amount:
         yield "what is spent is not the limit"
-    yield from verified(ledger).problems
+    yield from verify_ledger(ledger).problems
 
 
 def measure(fresh: Fresh, store: str, processes: int, reservations: int) -> list[str]:

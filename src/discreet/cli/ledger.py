@@ -124,7 +124,7 @@ def _declare(
 def _stands(found: Ledger, standing: Standing, *, as_json: bool) -> None:
     from discreet.report.ledger import standing_dict, standing_text
 
-    plain = found.plain(standing)
+    plain = found.plain_sum(standing)
     if as_json:
         click.echo(json.dumps({"schema": 1, **standing_dict(standing, plain)}, ensure_ascii=False))
     else:
@@ -214,7 +214,7 @@ def release(url: str | None, request: str, out: Path | None) -> None:
 
     if out is not None:
         check_file(out)
-    text = open_ledger(url, begin=False).stored(request).stamped()
+    text = open_ledger(url, begin=False).find_release(request).to_json()
     if out is None:
         click.echo(text)
     else:
@@ -237,14 +237,14 @@ def verify(
     """
     from discreet.errors import SettingError
     from discreet.ledger.ledger import open_ledger
-    from discreet.ledger.verify import anchor_of, verified
+    from discreet.ledger.verify import read_anchor, verify_ledger
     from discreet.report.ledger import verdict_dict, verdict_text
 
     if more and not against:
         raise SettingError("verify: name releases with --against")
-    anchors = [anchor_of(path) for path in (*against, *more)]
+    anchors = [read_anchor(path) for path in (*against, *more)]
     found = open_ledger(url, begin=False)
-    verdict = verified(found, anchors, head)
+    verdict = verify_ledger(found, anchors, head)
     click.echo(json.dumps(verdict_dict(verdict), ensure_ascii=False) if as_json else verdict_text(found.place, verdict))
     if not verdict.whole:
         sys.exit(1)

@@ -68,7 +68,7 @@ class Record:
             raise
         if account is not None and account.last is not None:
             standing = account.standing()
-            plain = account.ledger.plain(standing)
+            plain = account.ledger.plain_sum(standing)
             click.echo(f"\n{standing_line(standing, account.last.request, plain)}", err=True)
 
 

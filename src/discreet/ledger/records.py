@@ -105,7 +105,7 @@ class Stored:
     stamp: Stamp
     when: str
 
-    def stamped(self) -> str:
+    def to_json(self) -> str:
         """Return the release with its place in the ledger."""
         data = json.loads(self.body)
         data["privacy"]["ledger"] = vars(self.stamp)
@@ -179,7 +179,7 @@ def plain_sum(entries_of: Callable[[str], Iterable[Entry]], dataset: str) -> Pla
     return Plain(epsilon, delta)
 
 
-def shown(standing: Standing, plain: Plain | None) -> tuple[float | None, float]:
+def total_of(standing: Standing, plain: Plain | None) -> tuple[float | None, float]:
     """Return the epsilon and the delta that all runs together amount to; no epsilon if none can be told.
 
     With a limit in its currency and at its delta, as the limit counts. Else whatever is smaller.
@@ -195,7 +195,7 @@ def shown(standing: Standing, plain: Plain | None) -> tuple[float | None, float]
     return spent.epsilon(SHOWN_DELTA), SHOWN_DELTA
 
 
-def entries_among(entries: Iterable[Entry]) -> Callable[[str], list[Entry]]:
+def index_by_dataset(entries: Iterable[Entry]) -> Callable[[str], list[Entry]]:
     """Return what finds the entries of a data set."""
     found: dict[str, list[Entry]] = {}
     for entry in entries:

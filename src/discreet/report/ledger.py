@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError
 from discreet.ledger.entries import Entry
-from discreet.ledger.prices import Price, digits_up
-from discreet.ledger.records import Book, Plain, Standing, entries_among, plain_sum, shown
-from discreet.ledger.words import amount, guarded, printable, promise
+from discreet.ledger.prices import Price, round_up
+from discreet.ledger.records import Book, Plain, Standing, index_by_dataset, plain_sum, total_of
+from discreet.ledger.words import amount, printable, promise, protected_words
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.report.terminal import fold
@@ -44,12 +44,12 @@ def bar(share: float) -> str:
 
 def so_far(standing: Standing, plain: Plain | None = None) -> str:
     """Return what all runs together amount to."""
-    (found, delta), limit = shown(standing, plain), standing.limit
+    (found, delta), limit = total_of(standing, plain), standing.limit
     if found is None:
-        parts = digits_up(float(Fraction(standing.spent.delta, GRAINS)))
+        parts = round_up(float(Fraction(standing.spent.delta, GRAINS)))
         how = "be told" if limit is None else f"be told in {limit.currency.value}"
         return f"more than can {how} at delta {delta:g}" + (f" (other means: delta {parts:g})" if parts else "")
-    return promise(digits_up(found), delta)
+    return promise(round_up(found), delta)
 
 
 def standing_line(standing: Standing, request: str, plain: Plain | None = None) -> str:
@@ -76,7 +76,7 @@ def standing_text(standing: Standing, plain: Plain | None = None) -> str:
     head = f"{printable(standing.dataset)}   (owner: {printable(standing.owner) or 'none'})"
     if standing.protects:
         only = "; all together hold for single rows only" if len(standing.protects) > 1 else ""
-        head += f"\n  runs protect {guarded(standing.protects)}{only}"
+        head += f"\n  runs protect {protected_words(standing.protects)}{only}"
     if standing.into is not None:
         return f"{head}\n  counted under {printable(standing.into)!r}"
     if limit is None:
@@ -117,7 +117,7 @@ def ledger_text(place: str, book: Book, dataset: str | None, last: int | None) -
         f"head {book.head}",
     ]
     wanted = [s for s in book.standings.values() if dataset in (None, s.dataset)]
-    entries_of = entries_among(book.entries)
+    entries_of = index_by_dataset(book.entries)
     if not wanted:
         lines += ["", "No data set yet: `discreet ledger limit --dataset NAME --epsilon E` declares a limit."]
     for standing in wanted:
@@ -198,7 +198,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
 def standing_dict(standing: Standing, plain: Plain | None = None) -> dict[str, Any]:
     """Return where a data set stands, as plain data."""
     limit, spent = standing.limit, standing.spent
-    epsilon, delta = shown(standing, plain)
+    epsilon, delta = total_of(standing, plain)
     found: dict[str, Any] = {
         "dataset": standing.dataset,
         "owner": standing.owner,
@@ -234,7 +234,7 @@ def entry_dict(entry: Entry) -> dict[str, Any]:
 
 def ledger_dict(book: Book, dataset: str | None) -> dict[str, Any]:
     """Return the ledger as plain data."""
-    entries_of = entries_among(book.entries)
+    entries_of = index_by_dataset(book.entries)
     wanted = [s for s in book.standings.values() if dataset in (None, s.dataset)]
     return {
         "schema": 1,

@@ -11,14 +11,14 @@ from typing import Any, Protocol
 
 from discreet.errors import LedgerError, SettingError
 
-SCHEMA = 1
+SCHEMA_VERSION = 1
 """The form of the tables that this version knows."""
 
 WAIT = 60
 """Seconds to wait for others who write."""
 
 TABLES = ("discreet_ledger", "discreet_entries", "discreet_releases", "discreet_marks")
-KEPT = ("discreet_ledger", "discreet_entries", "discreet_releases")
+ONLY_GROW = ("discreet_ledger", "discreet_entries", "discreet_releases")
 """Tables in which nothing is ever changed or deleted."""
 
 NOT_YET = "there is no ledger at {}; `discreet ledger init` begins one"
@@ -32,7 +32,7 @@ CREATE = (
     "CREATE UNIQUE INDEX discreet_one_commit ON discreet_entries (request) WHERE kind = 'committed'",
     "CREATE TABLE discreet_releases (request TEXT PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE discreet_marks (dataset TEXT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (dataset, mark))",
-    f"INSERT INTO discreet_ledger VALUES ({SCHEMA})",
+    f"INSERT INTO discreet_ledger VALUES ({SCHEMA_VERSION})",
 )
 
 
@@ -70,10 +70,10 @@ class Store(Protocol):
     def begin(self, first: Callable[[Session], object]) -> None:
         """Make the tables if there are none, and the first entry, in one transaction."""
 
-    def writing(self) -> AbstractContextManager[Session]:
+    def write(self) -> AbstractContextManager[Session]:
         """Return a context of one transaction, while which nobody else writes."""
 
-    def reading(self) -> AbstractContextManager[Session]:
+    def read(self) -> AbstractContextManager[Session]:
         """Return a context in which everything is seen as of one moment."""
 
 
@@ -81,10 +81,10 @@ def check_version(found: list[tuple[Any, ...]], name: str) -> None:
     """Refuse tables that this version does not know."""
     if len(found) != 1 or not isinstance(found[0][0], int):
         raise LedgerError(f"{name} is damaged: it does not say in what form it is; restore a backup")
-    if found[0][0] > SCHEMA:
+    if found[0][0] > SCHEMA_VERSION:
         raise LedgerError(
-            f"{name} was written by a newer version of discreet (schema {found[0][0]}, this one knows {SCHEMA}): "
-            "upgrade discreet; nothing was changed"
+            f"{name} was written by a newer version of discreet (schema {found[0][0]}, this one knows "
+            f"{SCHEMA_VERSION}): upgrade discreet; nothing was changed"
         )
 
 
@@ -97,11 +97,11 @@ def store_for(url: str | os.PathLike[str]) -> Store:
     if not separator and scheme.partition(":")[0] in ("sqlite", "postgresql", "postgres"):
         raise SettingError("ledger: sqlite:///path with three slashes, or postgresql://host/database with two")
     if not separator:
-        return _file(text)
+        return _file_store(text)
     if scheme == "sqlite":
         if not rest.startswith("/") or len(rest) < 2:
             raise SettingError("ledger: sqlite:///path with three slashes, and a fourth if the path is absolute")
-        return _file(rest[1:])
+        return _file_store(rest[1:])
     if scheme in ("postgresql", "postgres"):
         from discreet.ledger.stores.postgres import PostgreSQL
 
@@ -109,7 +109,7 @@ def store_for(url: str | os.PathLike[str]) -> Store:
     raise SettingError("ledger: expected a file, sqlite:///path or postgresql://host/database")
 
 
-def _file(path: str) -> Store:
+def _file_store(path: str) -> Store:
     """Return the ledger in a file, found once: a later change of the folder does not matter."""
     from discreet.ledger.stores.sqlite import SQLite
 

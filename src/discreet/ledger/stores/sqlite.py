@@ -13,7 +13,7 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from discreet.errors import LedgerError
-from discreet.ledger.stores import CREATE, KEPT, NOT_YET, TABLES, WAIT, Session, check_version
+from discreet.ledger.stores import CREATE, NOT_YET, ONLY_GROW, TABLES, WAIT, Session, check_version
 
 try:
     import fcntl
@@ -44,13 +44,13 @@ class Turn:
         if fcntl is None:
             return self
         try:
-            handle = self._handle = _opened(self._beside)
+            handle = self._handle = _open_line(self._beside)
         except OSError:
             return self
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._stand(handle)
+            self._wait_in_line(handle)
         except OSError:
             self.end()
         return self
@@ -65,7 +65,7 @@ class Turn:
             if not self._waiting:
                 self._close()
 
-    def _stand(self, handle: int) -> None:
+    def _wait_in_line(self, handle: int) -> None:
         """Wait in a thread, since a lock that blocks cannot be waited for with a limit."""
         self._waiting = True
         try:
@@ -101,7 +101,7 @@ def line_at(beside: Path) -> Path:
     return beside.with_name(beside.name + ".lock")
 
 
-def _opened(beside: Path) -> int:
+def _open_line(beside: Path) -> int:
     """Open the file of the line, made at its first use for whoever may read what they stand in line for."""
     path = line_at(beside)
     with suppress(FileNotFoundError):
@@ -179,10 +179,10 @@ class SQLite:
     def begin(self, first: Callable[[Session], object]) -> None:
         """Make the file, its tables and the first entry if there are none, in one transaction."""
         if self._path.is_file() and self._path.stat().st_size:
-            with self.reading():
+            with self.read():
                 return
-        self._empty()
-        with told(self.name, "nothing was changed"):
+        self._is_empty()
+        with translate_errors(self.name, "nothing was changed"):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -190,14 +190,14 @@ class SQLite:
                 raise LedgerError(
                     f"{self.name} cannot be made: its folder cannot be made or written; name another place"
                 ) from None
-            with closing(self._open("rwc")) as connection, _immediate(connection):
+            with closing(self._open("rwc")) as connection, _write_alone(connection):
                 tables = self._tables(connection)
                 if tables:
                     self._check(connection, tables)
                     return
                 for sql in (*CREATE, "CREATE INDEX discreet_again ON discreet_entries (number, dataset)"):
                     connection.execute(sql.format(big="INTEGER"))
-                for table in KEPT:
+                for table in ONLY_GROW:
                     for change in ("UPDATE", "DELETE"):
                         connection.execute(
                             f"CREATE TRIGGER {table}_no_{change.lower()} BEFORE {change} ON {table} "
@@ -206,34 +206,34 @@ class SQLite:
                 first(_Transaction(connection, self.name))
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def write(self) -> Iterator[Session]:
         """Return a context of one transaction, while which nobody else writes."""
-        self._exists()
+        self._check_there()
         with (
-            told(self.name, "nothing was written"),
+            translate_errors(self.name, "nothing was written"),
             Turn(self._path, WAIT / 2),
             closing(self._open("rw")) as connection,
-            _immediate(connection),
+            _write_alone(connection),
         ):
             self._check(connection, self._tables(connection))
-            self._whole(connection)
+            self._check_length(connection)
             yield _Transaction(connection, self.name)
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def read(self) -> Iterator[Session]:
         """Return a context in which everything is seen as of one moment; a file that cannot be written will do."""
-        self._exists()
+        self._check_there()
         with (
-            told(self.name, "nothing was changed"),
+            translate_errors(self.name, "nothing was changed"),
             Turn(self._path, WAIT / 2) as turn,
-            closing(self._readable()) as connection,
+            closing(self._open_to_read()) as connection,
         ):
             connection.execute("BEGIN")
             self._check(connection, self._tables(connection))
             turn.end()  # others may come now: SQLite keeps them from changing what is read
             yield _Transaction(connection, self.name)
 
-    def _readable(self) -> sqlite3.Connection:
+    def _open_to_read(self) -> sqlite3.Connection:
         """Open for reading; if a process died while writing, let SQLite roll that back first."""
         try:
             return self._open("ro")
@@ -253,7 +253,7 @@ class SQLite:
             raise
         return connection
 
-    def _whole(self, connection: sqlite3.Connection) -> None:
+    def _check_length(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is longer than it says: what it forgot would be written over."""
         says = (
             connection.execute("PRAGMA page_count").fetchone()[0] * connection.execute("PRAGMA page_size").fetchone()[0]
@@ -261,11 +261,11 @@ class SQLite:
         if self._path.stat().st_size > says:
             raise LedgerError(f"{self.name} {DAMAGED}")
 
-    def _exists(self) -> None:
-        if self._empty():
+    def _check_there(self) -> None:
+        if self._is_empty():
             raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
 
-    def _empty(self) -> bool:
+    def _is_empty(self) -> bool:
         """Whether there is no ledger yet; refuse a file that is something else, and one that was deleted or emptied."""
         if self._path.exists() and not self._path.is_file():
             raise LedgerError(f"{self.name} is not a file")
@@ -297,7 +297,7 @@ class SQLite:
 
 
 @contextmanager
-def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
+def _write_alone(connection: sqlite3.Connection) -> Iterator[None]:
     """Write alone, and undo everything if something fails."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -310,7 +310,7 @@ def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def told(name: str, so: str) -> Iterator[None]:
+def translate_errors(name: str, so: str) -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield
