@@ -70,7 +70,7 @@ def missing_table(its: Case, fresh: Fresh) -> str:
             run(f"DROP TABLE {table}", ())
         told = refused(partial(open_ledger, one.url), "a table is missing")
         refused(partial(one.ledger.reserve, "people", "new", ASKED, PRICE), "a table is missing")
-        refused(one.ledger.kept, "a table is missing")
+        refused(one.ledger.read_all, "a table is missing")
     return told
 
 
