@@ -19,7 +19,7 @@ from discreet.ledger.verify import Anchor, verify_ledger
 from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import Currency, epsilon_of_mu, epsilon_of_rho, gdp_delta, mu_of, rho_of, zcdp_delta
 from discreet.privacy.budget import GRAINS, Budget, Cost
-from discreet.report.ledger import so_far
+from discreet.report.ledger import total_words
 from discreet.room import Room
 
 ROWS = 400
@@ -601,7 +601,10 @@ def test_few_runs_are_shown_by_plain_addition(url):
     ledger.declare("e", Limit(1.0, 1e-6))
     spend("e", 0.1, 1e-6)
     assert told("e") == (None, 1e-6)
-    assert so_far(ledger.standing("e")) == "more than can be told in zCDP rho at delta 1e-06 (other means: delta 1e-06)"
+    assert (
+        total_words(ledger.standing("e"))
+        == "more than can be told in zCDP rho at delta 1e-06 (other means: delta 1e-06)"
+    )
 
 
 def test_tables_that_could_all_be_tried_leave_no_mark(tmp_path):

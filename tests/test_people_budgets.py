@@ -31,7 +31,7 @@ from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussia
 from discreet.privacy.statement import Privacy
 from discreet.report.html import report_html
 from discreet.report.terminal import statement_text
-from discreet.report.words import not_promised
+from discreet.report.words import not_promised_words
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.ranks import KendallA, SpearmanA
@@ -219,7 +219,7 @@ def test_statements_speak_of_people():
     assert "had all rows of that patient been absent or anything else" in words
     assert "Anything beyond one patient: of each, at most 4 rows were used" in words
     assert "they count 4 squared times" in words
-    assert "one row;" not in " ".join(not_promised(found.privacy))
+    assert "one row;" not in " ".join(not_promised_words(found.privacy))
     assert "change all rows of one patient" in report_html(found)
     assert "replace one row" not in report_html(found)
     privacy = found.to_dict()["privacy"]
