@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.cli.recording import source_name
+from discreet.cli.options import source_name
 from discreet.errors import DoubtWarning
 from discreet.ledger.words import check_name
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from click.core import ParameterSource
 
-from discreet.cli.inputs import Choice, numbers_in, searches, whole_numbers_in
+from discreet.cli.options import Choice, numbers_in, searches, whole_numbers_in
 
 if TYPE_CHECKING:
     from discreet.experiments.harness import KeptRuns
@@ -271,7 +271,7 @@ def pcd(
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
-    from discreet.cli.inputs import numbers_in, whole_numbers_in
+    from discreet.cli.options import numbers_in, whole_numbers_in
     from discreet.errors import SettingError
     from discreet.experiments.harness import KeptRuns
     from discreet.experiments.pcd import perform

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discreet.cli.recording import WHERE, greet
+from discreet.cli.options import WHERE, greet, json_option
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
@@ -23,7 +23,6 @@ def ledger() -> None:
 
 
 _ledger = click.option("--ledger", "url", help=WHERE)
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 _epsilon = click.option("--epsilon", type=float, help="Total epsilon of everything asked of the data set.")
 _delta = click.option(
     "--delta", type=float, help="Total delta; 0 counts in pure epsilon, else zCDP.  [default: as declared, else 1e-6]"
@@ -45,7 +44,7 @@ _purpose = click.option("--purpose", default="", help="Why; kept in the ledger."
 @_approximate
 @_owner
 @_purpose
-@_json
+@json_option
 def init(
     url: str | None,
     dataset: str | None,
@@ -83,7 +82,7 @@ def init(
 @_approximate
 @_owner
 @_purpose
-@_json
+@json_option
 def limit(
     url: str | None,
     dataset: str,
@@ -118,10 +117,10 @@ def _declare(
     greet(found)
     change = Change(epsilon, delta, approximate)
     standing = found.declare(dataset, change, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
-    _stands(found, standing, as_json=as_json)
+    _show_standing(found, standing, as_json=as_json)
 
 
-def _stands(found: Ledger, standing: Standing, *, as_json: bool) -> None:
+def _show_standing(found: Ledger, standing: Standing, *, as_json: bool) -> None:
     from discreet.report.ledger import standing_dict, standing_text
 
     plain = found.plain_sum(standing)
@@ -137,7 +136,7 @@ def _stands(found: Ledger, standing: Standing, *, as_json: bool) -> None:
 @click.option("--epsilon", type=float, required=True, help="Epsilon of what was released by other means.")
 @click.option("--delta", type=float, default=0.0, show_default=True, help="Its delta.")
 @click.option("--purpose", required=True, help="What was released, by what tool, and why.")
-@_json
+@json_option
 def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: str, as_json: bool) -> None:
     """Book what was spent by other tools, so that it counts. It is booked even where it passes the limit."""
     from discreet.ledger.ledger import open_ledger
@@ -149,14 +148,14 @@ def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: 
     found = open_ledger(url)
     greet(found)
     standing = found.spend(dataset, price, what=what, purpose=check_purpose(purpose))
-    _stands(found, standing, as_json=as_json)
+    _show_standing(found, standing, as_json=as_json)
 
 
 @ledger.command()
 @_ledger
 @click.option("--dataset", help="Show this data set alone.")
 @click.option("--all", "everything", is_flag=True, help="Show all entries, not the last 20 of a data set.")
-@_json
+@json_option
 def show(url: str | None, dataset: str | None, everything: bool, as_json: bool) -> None:
     """Show what was spent on which data set, and what is left."""
     from discreet.ledger.ledger import open_ledger
@@ -164,14 +163,14 @@ def show(url: str | None, dataset: str | None, everything: bool, as_json: bool) 
 
     found = open_ledger(url, begin=False)
     book = found.book()
-    dataset = _known(book, dataset)
+    dataset = _check_known(book, dataset)
     if as_json:
         click.echo(json.dumps(ledger_dict(book, dataset), ensure_ascii=False))
     else:
         click.echo(ledger_text(found.place, book, dataset, last=None if everything else 20))
 
 
-def _known(book: Book, dataset: str | None) -> str | None:
+def _check_known(book: Book, dataset: str | None) -> str | None:
     """Return a name in the spelling of the ledger, which must know it."""
     from discreet.errors import SettingError
     from discreet.ledger.words import check_name
@@ -192,7 +191,7 @@ def _known(book: Book, dataset: str | None) -> str | None:
 @click.option("--dataset", required=True, help="The name that is given up.")
 @click.option("--into", required=True, help="The name under which both are counted from now on.")
 @_purpose
-@_json
+@json_option
 def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool) -> None:
     """Count a data set under another name, with all that was spent on it: the same rows had two names."""
     from discreet.ledger.ledger import open_ledger
@@ -200,7 +199,7 @@ def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool)
 
     found = open_ledger(url, begin=False)
     standing = found.merge(dataset, into, purpose=check_purpose(purpose))
-    _stands(found, standing, as_json=as_json)
+    _show_standing(found, standing, as_json=as_json)
 
 
 @ledger.command()
@@ -226,7 +225,7 @@ def release(url: str | None, request: str, out: Path | None) -> None:
 @click.option("--against", multiple=True, help="A release that was handed out; others may follow it.")
 @click.option("--head", multiple=True, help="A head that was noted earlier; may be given several times.")
 @click.argument("more", nargs=-1, metavar="")
-@_json
+@json_option
 def verify(
     url: str | None, against: tuple[str, ...], head: tuple[str, ...], more: tuple[str, ...], as_json: bool
 ) -> None:
@@ -267,7 +266,7 @@ def export(url: str | None, dataset: str | None, form: str, out: Path | None, as
         raise SettingError("json: --format csv says something else")
     found = open_ledger(url, begin=False)
     book = found.book()
-    dataset = _known(book, dataset)
+    dataset = _check_known(book, dataset)
     text = export_csv(book, dataset) if form == "csv" else export_json(book, dataset)
     if out is None:
         click.echo(text, nl=False)

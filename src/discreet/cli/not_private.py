@@ -63,9 +63,9 @@ class Request:
         for name in given:
             if name not in has:
                 raise SettingError(f"{name.replace('_', '-')}: the method `{self.method}` has no such setting")
-        return self._checked(given)
+        return self._check(given)
 
-    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         if self.method == "greedy-bic":
             return {"max_parents": 5, "restarts": 40, "seed": 0}
         if self.method == "pc":
@@ -170,7 +170,7 @@ def _show(
         "version": __version__,
     }
     if outcome is not None:
-        result["reported"] = _reported(outcome)
+        result["reported"] = _reported_dict(outcome)
     if request.as_json:
         click.echo(json.dumps(result, ensure_ascii=False))
     else:
@@ -185,7 +185,7 @@ def _show(
         click.echo(f"\nWritten: {', '.join(map(str, written))}\n{request.warning}", err=True)
 
 
-def _reported(outcome: Outcome) -> dict[str, Any]:
+def _reported_dict(outcome: Outcome) -> dict[str, Any]:
     """Return what the paper would say about a run, and that it does not hold."""
     return {
         "epsilon": outcome.reported,

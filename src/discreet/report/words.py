@@ -10,7 +10,6 @@ from discreet.release.discovery import Discovery
 from discreet.report.budget import merge_small, steps
 from discreet.search.graph import Graph
 
-
 GRAPH_IS_NOT_TRUTH = (
     "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no hidden "
     "common causes and that no effects cancel out. An arrow is a hypothesis worth testing."
