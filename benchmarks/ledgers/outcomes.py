@@ -73,7 +73,7 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def checked(outcome: Outcome) -> Iterator[str]:
+def check(outcome: Outcome) -> Iterator[str]:
     """Return what is wrong when all is over."""
     ledger = open_ledger(outcome.url)
     book, outs = ledger.book(), sorted(outcome.folder.glob("*.json"))
@@ -81,7 +81,7 @@ def checked(outcome: Outcome) -> Iterator[str]:
     for kind in ("reserved", "committed"):
         times = Counter(entry.request for entry in book.entries if entry.kind == kind)
         yield from (f"{request} was {kind} twice" for request in times if times[request] > 1)
-    yield from _handed_out(outs, book)
+    yield from _check_handed_out(outs, book)
     costs = (Price.from_dict(entry.facts["cost"]) for entry in book.entries if entry.kind == "reserved")
     spent = reduce(Price.plus, costs, NOTHING)
     if spent != ledger.standing(DATASET).spent or not LIMIT.allows(spent):
@@ -93,7 +93,7 @@ def checked(outcome: Outcome) -> Iterator[str]:
             yield "a release does not stand where it says, or differs"
 
 
-def _handed_out(outs: list[Path], book: Book) -> Iterator[str]:
+def _check_handed_out(outs: list[Path], book: Book) -> Iterator[str]:
     """Return what is wrong with releases: each is what was committed, and a request has one."""
     committed = {entry.request: entry for entry in book.entries if entry.kind == "committed"}
     texts: dict[str, set[str]] = {}

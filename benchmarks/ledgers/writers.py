@@ -70,7 +70,7 @@ def _start(ledger: Ledger, price: Price, out: Path, gate: tuple[int, int]) -> in
         os._exit(code)
 
 
-def checked(url: str, measured: Measured, expected: int, price: Price) -> Iterator[str]:
+def check(url: str, measured: Measured, expected: int, price: Price) -> Iterator[str]:
     """Return what is wrong when all were refused."""
     ledger = open_ledger(url)
     left = LIMIT.left(ledger.standing(DATASET).spent)
@@ -101,10 +101,10 @@ def measure(fresh: Fresh, store: str, processes: int, reservations: int) -> list
         + " ".join(f"{ms:8.1f}" for ms in each),
         flush=True,
     )
-    return [f"{store}, {processes} processes: {words}" for words in checked(url, measured, reservations, price)]
+    return [f"{store}, {processes} processes: {words}" for words in check(url, measured, reservations, price)]
 
 
-def in_each_journal(most: int, reservations: int) -> list[str]:
+def measure_journals(most: int, reservations: int) -> list[str]:
     """Measure SQLite's ways to keep a journal, all durable; and without the line in which writers stand."""
     opened, problems = SQLite._open, []
     for journal in JOURNALS:
@@ -133,7 +133,7 @@ def write_and_print(places: list[str], most: int, reservations: int, *, journals
             for processes in sorted({n for n in (1, 2, 8, 32) if n < most} | {most}):
                 problems += measure(fresh, store, processes, reservations)
     if journals:
-        problems += in_each_journal(most, reservations)
+        problems += measure_journals(most, reservations)
     for problem in problems:
         print(f"VIOLATED: {problem}")
     return not problems
