@@ -57,13 +57,12 @@ def init(
 ) -> None:
     """Begin a ledger, and declare the limit of a data set if one is named."""
     from discreet.errors import SettingError
-    from discreet.ledger.ledger import open_ledger
 
     if (dataset is None) != (epsilon is None):
         raise SettingError("dataset, epsilon: a limit takes both")
     if dataset is None and any(given is not None for given in (delta, approximate, owner)):
         raise SettingError("dataset: a limit is declared for a data set; name it with --dataset")
-    found = open_ledger(url)
+    found = _open(url)
     if dataset is None or epsilon is None:
         greet(found)
     if not found.fresh:
@@ -94,9 +93,13 @@ def limit(
     as_json: bool,
 ) -> None:
     """Declare or change the limit of a data set. What was spent before counts; the change is an entry like others."""
+    _declare(_open(url), dataset, epsilon, delta, approximate, owner, purpose, as_json=as_json)
+
+
+def _open(url: str | None, *, begin: bool = True) -> Ledger:
     from discreet.ledger.ledger import open_ledger
 
-    _declare(open_ledger(url), dataset, epsilon, delta, approximate, owner, purpose, as_json=as_json)
+    return open_ledger(url, begin=begin)
 
 
 def _declare(
@@ -139,13 +142,12 @@ def _show_standing(found: Ledger, standing: Standing, *, as_json: bool) -> None:
 @json_option
 def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: str, as_json: bool) -> None:
     """Book what was spent by other tools, so that it counts. It is booked even where it passes the limit."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.ledger.prices import Price
     from discreet.ledger.words import check_purpose
 
     price = Price.of_outside(epsilon, delta)
     what = {"command": "other means", "method": "", "epsilon": epsilon, "delta": delta}
-    found = open_ledger(url)
+    found = _open(url)
     greet(found)
     standing = found.spend(dataset, price, what=what, purpose=check_purpose(purpose))
     _show_standing(found, standing, as_json=as_json)
@@ -158,10 +160,9 @@ def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: 
 @json_option
 def show(url: str | None, dataset: str | None, everything: bool, as_json: bool) -> None:
     """Show what was spent on which data set, and what is left."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.report.ledger import ledger_dict, ledger_text
 
-    found = open_ledger(url, begin=False)
+    found = _open(url, begin=False)
     book = found.book()
     dataset = _check_known(book, dataset)
     if as_json:
@@ -194,10 +195,9 @@ def _check_known(book: Book, dataset: str | None) -> str | None:
 @json_option
 def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool) -> None:
     """Count a data set under another name, with all that was spent on it: the same rows had two names."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.ledger.words import check_purpose
 
-    found = open_ledger(url, begin=False)
+    found = _open(url, begin=False)
     standing = found.merge(dataset, into, purpose=check_purpose(purpose))
     _show_standing(found, standing, as_json=as_json)
 
@@ -208,12 +208,11 @@ def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool)
 @click.option("--out", type=click.Path(path_type=Path), help="File.  [default: stdout]")
 def release(url: str | None, request: str, out: Path | None) -> None:
     """Write a release that was committed once more: no data, no budget."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.report import check_file, write_whole
 
     if out is not None:
         check_file(out)
-    text = open_ledger(url, begin=False).find_release(request).to_json()
+    text = _open(url, begin=False).find_release(request).to_json()
     if out is None:
         click.echo(text)
     else:
@@ -235,14 +234,13 @@ def verify(
     head of their time, and tell: name them with --against.
     """
     from discreet.errors import SettingError
-    from discreet.ledger.ledger import open_ledger
     from discreet.ledger.verify import read_anchor, verify_ledger
     from discreet.report.ledger import verdict_dict, verdict_text
 
     if more and not against:
         raise SettingError("verify: name releases with --against")
     anchors = [read_anchor(path) for path in (*against, *more)]
-    found = open_ledger(url, begin=False)
+    found = _open(url, begin=False)
     verdict = verify_ledger(found, anchors, head)
     click.echo(json.dumps(verdict_dict(verdict), ensure_ascii=False) if as_json else verdict_text(found.place, verdict))
     if not verdict.whole:
@@ -258,13 +256,12 @@ def verify(
 def export(url: str | None, dataset: str | None, form: str, out: Path | None, as_json: bool) -> None:
     """Write all entries, for an auditor: no rows, no marks of rows, no keys."""
     from discreet.errors import SettingError
-    from discreet.ledger.ledger import open_ledger
     from discreet.report import write_whole
     from discreet.report.ledger import export_csv, export_json
 
     if as_json and form == "csv":
         raise SettingError("json: --format csv says something else")
-    found = open_ledger(url, begin=False)
+    found = _open(url, begin=False)
     book = found.book()
     dataset = _check_known(book, dataset)
     text = export_csv(book, dataset) if form == "csv" else export_json(book, dataset)

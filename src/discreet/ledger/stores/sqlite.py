@@ -21,6 +21,10 @@ except ImportError:  # Windows has none
     fcntl = None  # type: ignore[assignment]
 
 
+DAMAGED = "is damaged: restore a backup, then check it with `discreet ledger verify`"
+NO_CODE = 0
+
+
 class Turn:
     """A context that begins when it is one's turn, or when that takes too long.
 
@@ -115,10 +119,6 @@ def _open_line(beside: Path) -> int:
             os.fchown(handle, whose.st_uid, whose.st_gid)
         return handle
     return os.open(path, os.O_RDONLY)
-
-
-DAMAGED = "is damaged: restore a backup, then check it with `discreet ledger verify`"
-NO_CODE = 0
 
 
 class _Transaction:
