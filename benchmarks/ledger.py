@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads and forks do not g
 STORES = ["sqlite", "postgresql"]
 
 
-def asked() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Return what is to be run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="part", required=True)
@@ -35,7 +35,7 @@ def asked() -> argparse.Namespace:
 
 def main() -> bool:
     """Run one of the parts, and return whether all is well."""
-    given = asked()
+    given = parse_arguments()
     if given.part == "kills":
         from ledgers.kills import kill_all
 
@@ -45,9 +45,9 @@ def main() -> bool:
 
         return write_and_print(given.on or STORES, given.most, given.reservations, journals=given.journals)
     if given.part == "full":
-        from ledgers.disks import full
+        from ledgers.disks import fill_disk
 
-        return full(given.disk)
+        return fill_disk(given.disk)
     from ledgers.faults import fault_all
 
     return fault_all(given.on or STORES, given.flips)

@@ -18,9 +18,9 @@ from click.testing import CliRunner
 from discreet.cli import main
 from discreet.errors import DiscreetError, LedgerError
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.postgres import SCHEMA
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Kept
+from discreet.ledger.stores.postgres import SCHEMA
 from discreet.methods.discover import discover
 from discreet.methods.session import stamped
 from discreet.release.discovery import Discovery
@@ -49,7 +49,7 @@ class ViolationError(Exception):
     """Something was not as it should be."""
 
 
-def sure(holds: object, words: str) -> None:
+def insist(holds: object, words: str) -> None:
     """Insist on something."""
     if not holds:
         raise ViolationError(words)
@@ -83,18 +83,18 @@ class Case:
         """Whether it is in a file."""
         return self.url.startswith("sqlite")
 
-    def unchanged(self) -> None:
+    def check_unchanged(self) -> None:
         """Insist that nothing was lost or spent since."""
-        sure(self.ledger.kept() == self.kept, "the ledger is not as it was")
+        insist(self.ledger.read_all() == self.kept, "the ledger is not as it was")
         for name, spent in self.spent.items():
-            sure(self.ledger.standing(name).spent == spent, "what was spent is not as it was")
+            insist(self.ledger.standing(name).spent == spent, "what was spent is not as it was")
 
-    def works(self) -> None:
+    def check_works(self) -> None:
         """Insist that a run can be reserved and committed, at its price."""
         before = self.ledger.standing("people").spent
         self.ledger.reserve("people", "further", ASKED, PRICE)
         self.ledger.commit("people", "further", release().to_json(), [])
-        sure(self.ledger.standing("people").spent == before.plus(PRICE), "a run was not spent once")
+        insist(self.ledger.standing("people").spent == before.plus(PRICE), "a run was not spent once")
 
     @contextmanager
     def database(self) -> Iterator[Callable[[str, Sequence[Any]], list[Any]]]:
@@ -116,7 +116,7 @@ class Case:
                 yield run
 
 
-def case(url: str, folder: Path, runs: int = 8) -> Case:
+def make_case(url: str, folder: Path, runs: int = 8) -> Case:
     """Make a ledger of two data sets, with runs of which one in four was never committed."""
     ledger = open_ledger(url)
     folder.mkdir(exist_ok=True)
@@ -130,46 +130,46 @@ def case(url: str, folder: Path, runs: int = 8) -> Case:
             stamp = ledger.commit(name, request, release().to_json(), [])
             handed.append(folder / f"{request}.json")
             handed[-1].write_text(stamped(release(), stamp).to_json(), encoding="utf-8")
-    return Case(url, folder, ledger, handed, ledger.kept(), {name: ledger.standing(name).spent for name in LIMITS})
+    return Case(url, folder, ledger, handed, ledger.read_all(), {name: ledger.standing(name).spent for name in LIMITS})
 
 
-def plain(words: str) -> str:
+def check_plain(words: str) -> str:
     """Insist that words are for people, and in one line."""
-    sure(not any(raw in words for raw in RAW), f"raw words: {words}")
-    sure("\n" not in words.strip(), f"more than a line: {words}")
+    insist(not any(raw in words for raw in RAW), f"raw words: {words}")
+    insist("\n" not in words.strip(), f"more than a line: {words}")
     return words.strip()
 
 
-def refused(act: Callable[[], object], words: str, kind: type[DiscreetError] = LedgerError) -> str:
+def expect_refusal(act: Callable[[], object], words: str, kind: type[DiscreetError] = LedgerError) -> str:
     """Insist that something is refused with words, and return them."""
     try:
         act()
     except kind as error:
-        sure(words in str(error), f"refused with other words: {error}")
-        return plain(str(error))
+        insist(words in str(error), f"refused with other words: {error}")
+        return check_plain(str(error))
     except Exception as error:
         raise ViolationError(f"{type(error).__name__}: {error}") from error
     raise ViolationError("not refused")
 
 
-def verify(case: Case, words: str, *against: Path) -> str:
+def expect_problem(case: Case, words: str, *against: Path) -> str:
     """Insist that `discreet ledger verify` finds a problem, and return what it says of it."""
-    found = _verified(case, *against)
-    sure(found.exit_code == 1, f"verify exits with {found.exit_code}: {found.output}")
+    found = _run_verify(case, *against)
+    insist(found.exit_code == 1, f"verify exits with {found.exit_code}: {found.output}")
     lines = [line.removeprefix("  ✗ ") for line in found.output.splitlines() if "✗" in line or "error:" in line]
     told = [line for line in lines if words in line]
-    sure(told, f"verify says other things: {found.output}")
-    return plain(told[0]).replace(f"{case.folder}{os.sep}", "")
+    insist(told, f"verify says other things: {found.output}")
+    return check_plain(told[0]).replace(f"{case.folder}{os.sep}", "")
 
 
-def whole(case: Case, *against: Path) -> None:
+def expect_whole(case: Case, *against: Path) -> None:
     """Insist that `discreet ledger verify` finds nothing."""
-    found = _verified(case, *against)
-    sure(found.exit_code == 0 and "the chain is whole" in found.output, f"verify says: {found.output}")
+    found = _run_verify(case, *against)
+    insist(found.exit_code == 0 and "the chain is whole" in found.output, f"verify says: {found.output}")
 
 
-def _verified(case: Case, *against: Path) -> Any:
+def _run_verify(case: Case, *against: Path) -> Any:
     named = [word for path in against for word in ("--against", str(path))]
     found = CliRunner().invoke(main, ["ledger", "verify", "--ledger", case.url, *named])
-    sure("something failed inside" not in found.output, f"verify fails: {found.output}")
+    insist("something failed inside" not in found.output, f"verify fails: {found.output}")
     return found

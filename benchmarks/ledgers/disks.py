@@ -13,11 +13,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 from discreet.errors import LedgerError
-from discreet.ledger.ledger import open_ledger, who
+from discreet.ledger.ledger import open_ledger, user_name
 from discreet.ledger.prices import NOTHING, Limit
-from discreet.ledger.sqlite import SQLite
-from discreet.ledger.verify import verified
-from ledgers.cases import PRICE, Case, refused, release, sure, whole
+from discreet.ledger.stores.sqlite import SQLite
+from discreet.ledger.verify import verify_ledger
+from ledgers.cases import PRICE, Case, expect_refusal, expect_whole, insist, release
 from ledgers.places import ASKED, Fresh, folder
 
 NOBODY = 65534
@@ -34,7 +34,7 @@ def disk_full(its: Case, fresh: Fresh) -> str:
         if can:
             command = [sys.executable, str(Path(__file__).parents[1] / "ledger.py"), "full", str(disk)]
             done = subprocess.run([*mounted, disk, *command], capture_output=True, text=True, check=False)
-            sure(not done.returncode, done.stdout + done.stderr)
+            insist(not done.returncode, done.stdout + done.stderr)
             return f"{done.stdout.strip()} (a disk of 256 kB)"
         opened, pages = SQLite._open, 40
 
@@ -48,10 +48,10 @@ def disk_full(its: Case, fresh: Fresh) -> str:
             pages = 400
 
         with patch.object(SQLite, "_open", small):
-            return f"{filled(disk, more)} (no disk could be mounted: 40 pages for SQLite)"
+            return f"{fill(disk, more)} (no disk could be mounted: 40 pages for SQLite)"
 
 
-def filled(disk: Path, more: Callable[[], None]) -> str:
+def fill(disk: Path, more: Callable[[], None]) -> str:
     """Spend until there is no more room, check what is left, and go on when there is room again."""
     ledger = open_ledger(f"sqlite:///{disk / 'full.db'}")
     ledger.declare("people", Limit(5.0, 1e-6))
@@ -65,26 +65,28 @@ def filled(disk: Path, more: Callable[[], None]) -> str:
             committed.append(f"request-{i}")
         except LedgerError as error:
             failed.append(str(error))
-    sure(len(failed) > 10, "it was never full")
-    sure(all("full" in words for words in failed), f"told: {set(failed)}")
-    sure(ledger.standing("people").spent == reserved, "what is spent is not what was reserved")
-    sure(list(ledger.kept().releases) == committed, "a release was lost")
-    sure(not verified(ledger).problems, "not whole")
+    insist(len(failed) > 10, "it was never full")
+    insist(all("full" in words for words in failed), f"told: {set(failed)}")
+    insist(ledger.standing("people").spent == reserved, "what is spent is not what was reserved")
+    insist(list(ledger.read_all().releases) == committed, "a release was lost")
+    insist(not verify_ledger(ledger).problems, "not whole")
     more()
     ledger.reserve("people", "with room", ASKED, PRICE)
     ledger.commit("people", "with room", body, [])
-    sure(ledger.standing("people").spent == reserved.plus(PRICE) and not verified(ledger).problems, "not as before")
+    insist(
+        ledger.standing("people").spent == reserved.plus(PRICE) and not verify_ledger(ledger).problems, "not as before"
+    )
     return max(failed, key=failed.count)
 
 
-def full(disk: str) -> bool:
+def fill_disk(disk: str) -> bool:
     """Fill a disk that was mounted for it, and print what the user is told."""
 
     def more() -> None:
         subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
 
     warnings.simplefilter("ignore")
-    print(filled(Path(disk), more))
+    print(fill(Path(disk), more))
     return True
 
 
@@ -108,7 +110,7 @@ def read_only_folder(its: Case, fresh: Fresh) -> str:
 def unreadable(its: Case, fresh: Fresh) -> str:
     """Take the right to read away."""
     its.path.chmod(0o000)
-    told = _as_nobody(lambda: refused(lambda: open_ledger(its.url), "cannot be opened: "))
+    told = _as_nobody(lambda: expect_refusal(lambda: open_ledger(its.url), "cannot be opened: "))
     its.path.chmod(0o644)
     return told
 
@@ -116,14 +118,14 @@ def unreadable(its: Case, fresh: Fresh) -> str:
 def _only_read(its: Case) -> str:
     """Insist that all can be read, and nothing written."""
     its.ledger = open_ledger(its.url)
-    its.unchanged()
-    whole(its, *its.handed)
-    return refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "read-only")
+    its.check_unchanged()
+    expect_whole(its, *its.handed)
+    return expect_refusal(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "read-only")
 
 
 def _as_nobody(act: Callable[[], str]) -> str:
     """Do something in a process that is not root's, and return what it returns."""
-    who()  # imports what nobody may not
+    user_name()  # imports what nobody may not
     receive, send = os.pipe()
     if not (pid := os.fork()):
         code = 1
@@ -143,5 +145,5 @@ def _as_nobody(act: Callable[[], str]) -> str:
         found = pipe.read()
     os.waitpid(pid, 0)
     kind, words = json.loads(found)
-    sure(kind == "told", words)
+    insist(kind == "told", words)
     return str(words)

@@ -15,14 +15,13 @@ import psycopg
 
 from discreet.errors import DoubtWarning
 from discreet.ledger import ledger as ledger_module
-from discreet.ledger import postgres
-from discreet.ledger import sqlite as stores
 from discreet.ledger.account import Account
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.sqlite import SCHEMA, TABLES
-from discreet.ledger.verify import verified
-from ledgers.cases import PRICE, Case, ViolationError, case, refused, release, sure, whole
-from ledgers.damage import DAMAGES, flipped
+from discreet.ledger.stores import SCHEMA_VERSION, TABLES, postgres
+from discreet.ledger.stores import sqlite as sqlite_store
+from discreet.ledger.verify import verify_ledger
+from ledgers.cases import PRICE, Case, ViolationError, expect_refusal, expect_whole, insist, make_case, release
+from ledgers.damage import DAMAGES, flip_bytes
 from ledgers.disks import disk_full, read_only, read_only_folder, unreadable
 from ledgers.places import ASKED, PLACES, Fresh, folder, postgresql, sqlite
 from ledgers.tampering import TAMPERINGS
@@ -42,23 +41,23 @@ def clock_back(its: Case, fresh: Fresh) -> str:
     with patch.object(ledger_module, "datetime", Early), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         account.start(ASKED)._book(PRICE)
-    sure([w.category for w in caught] == [DoubtWarning], "not warned once")
-    sure(its.ledger.standing("people").spent == its.spent["people"].plus(PRICE), "not spent once")
-    sure(any("clock" in note for note in verified(its.ledger).notes), "verify does not note it")
-    whole(its, *its.handed)
+    insist([w.category for w in caught] == [DoubtWarning], "not warned once")
+    insist(its.ledger.standing("people").spent == its.spent["people"].plus(PRICE), "not spent once")
+    insist(any("clock" in note for note in verify_ledger(its.ledger).notes), "verify does not note it")
+    expect_whole(its, *its.handed)
     return str(caught[0].message)
 
 
 def newer_schema(its: Case, fresh: Fresh) -> str:
     """Use a ledger of a version to come."""
     with its.database() as run:
-        run("UPDATE discreet_ledger SET version = ?", (SCHEMA + 1,))
-    told = refused(lambda: open_ledger(its.url), "newer version")
-    refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "newer version")
+        run("UPDATE discreet_ledger SET version = ?", (SCHEMA_VERSION + 1,))
+    told = expect_refusal(lambda: open_ledger(its.url), "newer version")
+    expect_refusal(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "newer version")
     with its.database() as run:
-        run("UPDATE discreet_ledger SET version = ?", (SCHEMA,))
-    its.unchanged()
-    its.works()
+        run("UPDATE discreet_ledger SET version = ?", (SCHEMA_VERSION,))
+    its.check_unchanged()
+    its.check_works()
     return told
 
 
@@ -66,12 +65,12 @@ def missing_table(its: Case, fresh: Fresh) -> str:
     """Drop a table, each in turn."""
     told = ""
     for i, table in enumerate(TABLES):
-        one = case(fresh(), its.folder / str(i), runs=2)
+        one = make_case(fresh(), its.folder / str(i), runs=2)
         with one.database() as run:
             run(f"DROP TABLE {table}", ())
-        told = refused(partial(open_ledger, one.url), "a table is missing")
-        refused(partial(one.ledger.reserve, "people", "new", ASKED, PRICE), "a table is missing")
-        refused(one.ledger.kept, "a table is missing")
+        told = expect_refusal(partial(open_ledger, one.url), "a table is missing")
+        expect_refusal(partial(one.ledger.reserve, "people", "new", ASKED, PRICE), "a table is missing")
+        expect_refusal(one.ledger.read_all, "a table is missing")
     return told
 
 
@@ -79,16 +78,16 @@ def something_else(its: Case, fresh: Fresh) -> str:
     """Name a database of another program."""
     with closing(sqlite3.connect(its.path.with_name("other.db"))) as other, other:
         other.execute("CREATE TABLE recipes (name TEXT)")
-    return refused(lambda: open_ledger(its.path.with_name("other.db")), "something else")
+    return expect_refusal(lambda: open_ledger(its.path.with_name("other.db")), "something else")
 
 
 def held_up(its: Case, fresh: Fresh) -> str:
     """Have somebody write and never end."""
     lock = "SELECT pg_advisory_xact_lock('discreet.discreet_entries'::regclass::oid::bigint)"
-    with its.database() as run, patch.object(stores, "WAIT", 1), patch.object(postgres, "WAIT", 1):
+    with its.database() as run, patch.object(sqlite_store, "WAIT", 1), patch.object(postgres, "WAIT", 1):
         run("BEGIN IMMEDIATE" if its.sqlite else lock, ())
-        told = refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "written by others")
-    its.unchanged()
+        told = expect_refusal(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "written by others")
+    its.check_unchanged()
     return told
 
 
@@ -105,9 +104,9 @@ def lost_answer(its: Case, fresh: Fresh) -> str:
 
     with patch.object(psycopg.Connection, "commit", gone):
         stamp = its.ledger.commit("people", "new", release().to_json(), [])
-    stored = its.ledger.answered("people", "new", ASKED)
-    sure(stored is not None and stored.stamp == stamp, "what was committed was not handed out")
-    whole(its)
+    stored = its.ledger.find_answer("people", "new", ASKED)
+    insist(stored is not None and stored.stamp == stamp, "what was committed was not handed out")
+    expect_whole(its)
     return "(nothing: what was committed is looked up, and handed out)"
 
 
@@ -117,8 +116,8 @@ def no_rights(its: Case, fresh: Fresh) -> str:
         server.execute("CREATE ROLE stranger LOGIN")
     stranger = psycopg.conninfo.make_conninfo(its.url.replace("postgres:@", "stranger@"))
     ledger = Ledger(postgres.PostgreSQL(stranger))
-    told = refused(ledger.begin, "may not be read or written by this user")
-    its.unchanged()
+    told = expect_refusal(ledger.begin, "may not be read or written by this user")
+    its.check_unchanged()
     return told
 
 
@@ -128,21 +127,21 @@ def other_settings(its: Case, fresh: Fresh) -> str:
         name = server.info.dbname
         for setting in ("default_transaction_isolation = 'serializable'", "synchronous_commit = off"):
             server.execute(f"ALTER DATABASE {name} SET {setting}".encode())
-    its.works()
-    whole(its, *its.handed)
+    its.check_works()
+    expect_whole(its, *its.handed)
     return "(nothing: it does not matter)"
 
 
 def no_database(its: Case, fresh: Fresh) -> str:
     """Name a database that is not there."""
-    return refused(lambda: open_ledger(its.url.replace("/ledger", "/no-such-ledger")), "does not exist")
+    return expect_refusal(lambda: open_ledger(its.url.replace("/ledger", "/no-such-ledger")), "does not exist")
 
 
 def no_server(its: Case, fresh: Fresh) -> str:
     """Name a server that is not there."""
     url = "postgresql://somebody:secret@127.0.0.1:1/ledgers?connect_timeout=2"
-    told = refused(lambda: open_ledger(url), "cannot be reached")
-    sure("secret" not in told, "the password is told")
+    told = expect_refusal(lambda: open_ledger(url), "cannot be reached")
+    insist("secret" not in told, "the password is told")
     return told
 
 
@@ -156,9 +155,9 @@ def cut_off(its: Case, fresh: Fresh) -> str:
         return found
 
     with patch.object(Ledger, "_append", cut):
-        told = refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "went away")
-    its.unchanged()
-    its.works()
+        told = expect_refusal(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "went away")
+    its.check_unchanged()
+    its.check_works()
     return told
 
 
@@ -195,13 +194,13 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _damaged(damage: Callable[[Case, int], str], flips: int, its: Case, fresh: Fresh) -> str:
-    return damage(its, flips if damage is flipped else min(flips, 100))
+def _damage(damage: Callable[[Case, int], str], flips: int, its: Case, fresh: Fresh) -> str:
+    return damage(its, flips if damage is flip_bytes else min(flips, 100))
 
 
 def fault_all(places: list[str], flips: int) -> bool:
     """Try every fault, print what the user is told, and return whether all is well."""
-    damages: dict[str, Fault] = {name: partial(_damaged, damage, flips) for name, damage in DAMAGES.items()}
+    damages: dict[str, Fault] = {name: partial(_damage, damage, flips) for name, damage in DAMAGES.items()}
     problems = 0
     for where in places:
         faults = {**SQLITE, **damages} if where == "sqlite" else POSTGRESQL
@@ -209,7 +208,7 @@ def fault_all(places: list[str], flips: int) -> bool:
         with sqlite() if where == "sqlite" else postgresql(synced=False) as fresh, folder() as path, _quiet():
             for i, (name, fault) in enumerate(faults.items()):
                 try:
-                    print(f"  {name:30} {fault(case(fresh(), path / str(i)), fresh)}", flush=True)
+                    print(f"  {name:30} {fault(make_case(fresh(), path / str(i)), fresh)}", flush=True)
                 except ViolationError as error:
                     problems += 1
                     print(f"  {name:30} VIOLATED: {error}", flush=True)

@@ -27,7 +27,7 @@ from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.methods.discover import discover
 from discreet.room import Room
 from discreet.simulation.networks import network
-from ledgers.outcomes import EITHER, LIMIT, POINTS, RAN, REFUSED, SHOWN, Outcome, checked, table
+from ledgers.outcomes import EITHER, LIMIT, POINTS, RAN, REFUSED, SHOWN, Outcome, check, table
 from ledgers.places import DATASET, PLACES, folder
 
 ROWS, EPSILON = 300, 1.0
@@ -195,16 +195,16 @@ class Kills:
             return
         del self._running[pid]
         if run.again:
-            self._asked_again(run.request, os.waitstatus_to_exitcode(status))
+            self._check_again(run.request, os.waitstatus_to_exitcode(status))
         elif os.WIFSIGNALED(status):
-            self._killed(run)
+            self._check_kill(run)
         elif run.point not in EITHER or status:
             self.outcome.problems.append(f"{run.request} was to be killed {run.point}, and ended by itself")
         else:
             self._takes = time.monotonic() - run.started
             self._missed.append(run.point)
 
-    def _killed(self, run: Run) -> None:
+    def _check_kill(self, run: Run) -> None:
         self.outcome.points[run.request] = run.point
         try:
             open_ledger(self.url).standing(DATASET)
@@ -213,7 +213,7 @@ class Kills:
         if random.random() < 1 / 3:  # noqa: S311
             self._waiting.append(self._run(run.request, "", again=True))
 
-    def _asked_again(self, request: str, code: int) -> None:
+    def _check_again(self, request: str, code: int) -> None:
         """Check what the same request gets the second time."""
         self.outcome.again[request] = code
         found = [entry.kind for entry in open_ledger(self.url).book().entries if entry.request == request]
@@ -236,7 +236,7 @@ def _kill_and_check(kills: Kills) -> bool:
     kills.all()
     outcome = kills.outcome
     lines = list(table(outcome))
-    problems = [line for line in lines if line.startswith("!")] + list(checked(outcome))
+    problems = [line for line in lines if line.startswith("!")] + list(check(outcome))
     print("\n".join(line for line in lines if not line.startswith("!")))
     standing = open_ledger(kills.url).standing(DATASET)
     print(f"{len(outcome.again)} were asked again; {LIMIT.share(standing.spent):.1%} of the limit is spent")

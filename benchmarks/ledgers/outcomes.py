@@ -14,7 +14,7 @@ from discreet.ledger.entries import digest
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.prices import NOTHING, Limit, Price
 from discreet.ledger.records import Book
-from discreet.ledger.verify import anchor_of, verified
+from discreet.ledger.verify import read_anchor, verify_ledger
 from discreet.privacy.statement import Stamp
 from ledgers.places import DATASET
 
@@ -73,7 +73,7 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def checked(outcome: Outcome) -> Iterator[str]:
+def check(outcome: Outcome) -> Iterator[str]:
     """Return what is wrong when all is over."""
     ledger = open_ledger(outcome.url)
     book, outs = ledger.book(), sorted(outcome.folder.glob("*.json"))
@@ -81,26 +81,26 @@ def checked(outcome: Outcome) -> Iterator[str]:
     for kind in ("reserved", "committed"):
         times = Counter(entry.request for entry in book.entries if entry.kind == kind)
         yield from (f"{request} was {kind} twice" for request in times if times[request] > 1)
-    yield from _handed_out(outs, book)
+    yield from _check_handed_out(outs, book)
     costs = (Price.from_dict(entry.facts["cost"]) for entry in book.entries if entry.kind == "reserved")
     spent = reduce(Price.plus, costs, NOTHING)
     if spent != ledger.standing(DATASET).spent or not LIMIT.allows(spent):
         yield "what was reserved is not what is spent, or more than the limit"
-    for anchors in ([], [anchor_of(str(out)) for out in outs]):
-        verdict = verified(ledger, anchors)
+    for anchors in ([], [read_anchor(str(out)) for out in outs]):
+        verdict = verify_ledger(ledger, anchors)
         yield from verdict.problems
         if len(verdict.confirmed) != len(anchors) or any("searched again" in note for note in verdict.notes):
             yield "a release does not stand where it says, or differs"
 
 
-def _handed_out(outs: list[Path], book: Book) -> Iterator[str]:
+def _check_handed_out(outs: list[Path], book: Book) -> Iterator[str]:
     """Return what is wrong with releases: each is what was committed, and a request has one."""
     committed = {entry.request: entry for entry in book.entries if entry.kind == "committed"}
     texts: dict[str, set[str]] = {}
     for out in outs:
         request = out.name.split(".")[0]
         texts.setdefault(request, set()).add(out.read_text(encoding="utf-8"))
-        anchor, entry = anchor_of(str(out)), committed.get(request)
+        anchor, entry = read_anchor(str(out)), committed.get(request)
         if entry is None or anchor.stamp is None:
             yield f"{out.name} was handed out and not committed"
         elif anchor.stamp != Stamp(book.identity, entry.number, entry.hash):

@@ -8,61 +8,61 @@ from collections.abc import Callable
 from pathlib import Path
 
 from discreet.ledger.entries import BEFORE_ALL, canonical, digest
-from ledgers.cases import PRICE, Case, case, refused, release, sure, verify, whole
+from ledgers.cases import PRICE, Case, expect_problem, expect_refusal, expect_whole, insist, make_case, release
 from ledgers.places import ASKED, Fresh
 
 Tampering = Callable[[Case, Fresh], str]
 
 
-def edited_entry(its: Case, fresh: Fresh) -> str:
+def edit_entry(its: Case, fresh: Fresh) -> str:
     """Have less spent by the last entry."""
     _edit(its, its.kept.rows[-1].number, rehash=False)
-    refused(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "was changed")
-    return verify(its, "was changed")
+    expect_refusal(lambda: its.ledger.reserve("people", "new", ASKED, PRICE), "was changed")
+    return expect_problem(its, "was changed")
 
 
-def edited_entry_and_hash(its: Case, fresh: Fresh) -> str:
+def edit_entry_and_hash(its: Case, fresh: Fresh) -> str:
     """Have less spent by an entry in the middle, and give it the hash that fits."""
     _edit(its, 6, rehash=True)
-    return verify(its, "does not follow")
+    return expect_problem(its, "does not follow")
 
 
-def filed_elsewhere(its: Case, fresh: Fresh) -> str:
+def file_elsewhere(its: Case, fresh: Fresh) -> str:
     """Book a run to another data set."""
     with its.database() as run:
         run("UPDATE discreet_entries SET dataset = 'nobody' WHERE number = ?", (4,))
-    return verify(its, "filed under")
+    return expect_problem(its, "filed under")
 
 
-def edited_release(its: Case, fresh: Fresh) -> str:
+def edit_release(its: Case, fresh: Fresh) -> str:
     """Change a release that is kept."""
     with its.database() as run:
         run("UPDATE discreet_releases SET body = ? WHERE request = 'request-7'", (release().to_json() + " ",))
-    refused(lambda: its.ledger.answered("others", "request-7", ASKED), "not what was committed")
-    return verify(its, "missing or was changed")
+    expect_refusal(lambda: its.ledger.find_answer("others", "request-7", ASKED), "not what was committed")
+    return expect_problem(its, "missing or was changed")
 
 
-def deleted_release(its: Case, fresh: Fresh) -> str:
+def delete_release(its: Case, fresh: Fresh) -> str:
     """Take a release away."""
     with its.database() as run:
         run("DELETE FROM discreet_releases WHERE request = 'request-7'", ())
-    refused(lambda: its.ledger.answered("others", "request-7", ASKED), "not what was committed")
-    return verify(its, "missing or was changed")
+    expect_refusal(lambda: its.ledger.find_answer("others", "request-7", ASKED), "not what was committed")
+    return expect_problem(its, "missing or was changed")
 
 
-def deleted_entry(its: Case, fresh: Fresh) -> str:
+def delete_entry(its: Case, fresh: Fresh) -> str:
     """Take an entry out of the middle."""
     with its.database() as run:
         run("DELETE FROM discreet_entries WHERE number = ?", (6,))
-    return verify(its, "missing")
+    return expect_problem(its, "missing")
 
 
-def deleted_first_entry(its: Case, fresh: Fresh) -> str:
+def delete_first_entry(its: Case, fresh: Fresh) -> str:
     """Take the first entry out."""
     with its.database() as run:
         run("DELETE FROM discreet_entries WHERE number = ?", (1,))
-    refused(its.ledger.identity, "first entry")
-    return verify(its, "missing")
+    expect_refusal(its.ledger.identity, "first entry")
+    return expect_problem(its, "missing")
 
 
 def cut_tail(its: Case, fresh: Fresh) -> str:
@@ -70,40 +70,40 @@ def cut_tail(its: Case, fresh: Fresh) -> str:
     with its.database() as run:
         run("DELETE FROM discreet_entries WHERE number > ?", (len(its.kept.rows) - 4,))
         run("DELETE FROM discreet_releases WHERE request IN ('request-6', 'request-7')", ())
-    whole(its, its.handed[0])
-    return verify(its, "its tail was cut off", its.handed[-1])
+    expect_whole(its, its.handed[0])
+    return expect_problem(its, "its tail was cut off", its.handed[-1])
 
 
-def swapped(its: Case, fresh: Fresh) -> str:
+def swap(its: Case, fresh: Fresh) -> str:
     """Put another ledger in its place."""
-    other = case(fresh(), its.folder / "other")
+    other = make_case(fresh(), its.folder / "other")
     its.url = other.url
-    whole(its)
-    return verify(its, "another ledger", its.handed[-1])
+    expect_whole(its)
+    return expect_problem(its, "another ledger", its.handed[-1])
 
 
-def restored(its: Case, fresh: Fresh) -> str:
+def restore(its: Case, fresh: Fresh) -> str:
     """Put an older copy in its place."""
     backup = _backup(its)
-    its.works()
+    its.check_works()
     later = _hand_out(its, "later")
     backup()
-    whole(its, its.handed[-1])
-    return verify(its, "an older copy", later)
+    expect_whole(its, its.handed[-1])
+    return expect_problem(its, "an older copy", later)
 
 
-def restored_and_used(its: Case, fresh: Fresh) -> str:
+def restore_and_use(its: Case, fresh: Fresh) -> str:
     """Put an older copy in its place, and go on with it: the same numbers then stand for other runs."""
     backup = _backup(its)
     later = _hand_out(its, "later")
     backup()
-    its.works()
+    its.check_works()
     its.ledger.reserve("people", "and on", ASKED, PRICE)
-    whole(its, its.handed[-1])
-    return verify(its, "another one now", later)
+    expect_whole(its, its.handed[-1])
+    return expect_problem(its, "another one now", later)
 
 
-def rechained(its: Case, fresh: Fresh) -> str:
+def rechain(its: Case, fresh: Fresh) -> str:
     """Forge the whole chain: a run is made cheaper, every total and every hash is made to fit."""
     previous, less = BEFORE_ALL, None
     with its.database() as run:
@@ -117,12 +117,12 @@ def rechained(its: Case, fresh: Fresh) -> str:
                 spent["zcdp"] = str(int(spent["zcdp"]) - PRICE.zcdp + 1)
             previous = digest(canonical(entry))
             run("UPDATE discreet_entries SET body = ?, hash = ? WHERE number = ?", (canonical(entry), previous, number))
-    sure(its.ledger.standing("people").spent.zcdp == its.spent["people"].zcdp - PRICE.zcdp + 1, "not forged")
-    whole(its)
-    return verify(its, "another one now", its.handed[-1])
+    insist(its.ledger.standing("people").spent.zcdp == its.spent["people"].zcdp - PRICE.zcdp + 1, "not forged")
+    expect_whole(its)
+    return expect_problem(its, "another one now", its.handed[-1])
 
 
-def nonsense(its: Case, fresh: Fresh) -> str:
+def write_nonsense(its: Case, fresh: Fresh) -> str:
     """Write entries with hashes that fit and contents that make no sense."""
     good = json.loads(its.kept.rows[-1].body)
     spent = good["facts"]["standing"]["spent"]
@@ -139,28 +139,28 @@ def nonsense(its: Case, fresh: Fresh) -> str:
     for change in changes:
         text = canonical({**good, **change})
         _write_last(its, text)
-        told = verify(its, "entry")
+        told = expect_problem(its, "entry")
     for text in ("", "{", "[]", "null", '{"facts":NaN}', "[" * 100_000, its.kept.rows[-1].body.replace('":', '": NaN')):
         _write_last(its, text)
-        refused(its.ledger.book, "cannot be read")
-        told = verify(its, "cannot be read")
+        expect_refusal(its.ledger.book, "cannot be read")
+        told = expect_problem(its, "cannot be read")
     return told
 
 
 TAMPERINGS: dict[str, Tampering] = {
-    "an edited entry": edited_entry,
-    "an edited entry, hash too": edited_entry_and_hash,
-    "an entry filed elsewhere": filed_elsewhere,
-    "an edited release": edited_release,
-    "a deleted release": deleted_release,
-    "a deleted entry": deleted_entry,
-    "a deleted first entry": deleted_first_entry,
+    "an edited entry": edit_entry,
+    "an edited entry, hash too": edit_entry_and_hash,
+    "an entry filed elsewhere": file_elsewhere,
+    "an edited release": edit_release,
+    "a deleted release": delete_release,
+    "a deleted entry": delete_entry,
+    "a deleted first entry": delete_first_entry,
     "a cut tail": cut_tail,
-    "a swapped ledger": swapped,
-    "a restored older backup": restored,
-    "such a backup, used further": restored_and_used,
-    "a forgery, chained again": rechained,
-    "entries that make no sense": nonsense,
+    "a swapped ledger": swap,
+    "a restored older backup": restore,
+    "such a backup, used further": restore_and_use,
+    "a forgery, chained again": rechain,
+    "entries that make no sense": write_nonsense,
 }
 
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from discreet.errors import BudgetError
-from discreet.ledger import sqlite as turns
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.prices import Limit, Price
-from discreet.ledger.sqlite import SQLite
-from discreet.ledger.verify import verified
+from discreet.ledger.stores import sqlite
+from discreet.ledger.stores.sqlite import SQLite
+from discreet.ledger.verify import verify_ledger
 from ledgers.places import ASKED, DATASET, PLACES, Fresh, folder
 from ledgers.places import sqlite as sqlite_place
 
@@ -70,7 +70,7 @@ def _start(ledger: Ledger, price: Price, out: Path, gate: tuple[int, int]) -> in
         os._exit(code)
 
 
-def checked(url: str, measured: Measured, expected: int, price: Price) -> Iterator[str]:
+def check(url: str, measured: Measured, expected: int, price: Price) -> Iterator[str]:
     """Return what is wrong when all were refused."""
     ledger = open_ledger(url)
     left = LIMIT.left(ledger.standing(DATASET).spent)
@@ -87,7 +87,7 @@ def checked(url: str, measured: Measured, expected: int, price: Price) -> Iterat
         pass
     if ledger.standing(DATASET).spent.zcdp != LIMIT.amount:
         yield "what is spent is not the limit"
-    yield from verified(ledger).problems
+    yield from verify_ledger(ledger).problems
 
 
 def measure(fresh: Fresh, store: str, processes: int, reservations: int) -> list[str]:
@@ -101,10 +101,10 @@ def measure(fresh: Fresh, store: str, processes: int, reservations: int) -> list
         + " ".join(f"{ms:8.1f}" for ms in each),
         flush=True,
     )
-    return [f"{store}, {processes} processes: {words}" for words in checked(url, measured, reservations, price)]
+    return [f"{store}, {processes} processes: {words}" for words in check(url, measured, reservations, price)]
 
 
-def in_each_journal(most: int, reservations: int) -> list[str]:
+def measure_journals(most: int, reservations: int) -> list[str]:
     """Measure SQLite's ways to keep a journal, all durable; and without the line in which writers stand."""
     opened, problems = SQLite._open, []
     for journal in JOURNALS:
@@ -118,7 +118,7 @@ def in_each_journal(most: int, reservations: int) -> list[str]:
         with sqlite_place() as fresh, patch.object(SQLite, "_open", changed):
             for processes in sorted({1, most}):
                 problems += measure(fresh, journal, processes, reservations)
-    with sqlite_place() as fresh, patch.object(turns, "fcntl", None):
+    with sqlite_place() as fresh, patch.object(sqlite, "fcntl", None):
         problems += measure(fresh, "without line", most, reservations)
     return problems
 
@@ -133,7 +133,7 @@ def write_and_print(places: list[str], most: int, reservations: int, *, journals
             for processes in sorted({n for n in (1, 2, 8, 32) if n < most} | {most}):
                 problems += measure(fresh, store, processes, reservations)
     if journals:
-        problems += in_each_journal(most, reservations)
+        problems += measure_journals(most, reservations)
     for problem in problems:
         print(f"VIOLATED: {problem}")
     return not problems

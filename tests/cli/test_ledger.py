@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.cli.recording import source_name
+from discreet.cli.options import source_name
 from discreet.errors import DoubtWarning
 from discreet.ledger.words import check_name
 
@@ -318,13 +318,13 @@ def test_a_release_is_written_once_more(folder):
 
 
 def test_what_is_broken_off_says_what_is_spent(folder, monkeypatch):
-    import discreet.methods.discover
+    import discreet.methods.marginals
     import discreet.report.terminal
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(discreet.methods.discover, "search", interrupted)
+    monkeypatch.setattr(discreet.methods.marginals, "search", interrupted)
     told = discover("--request", "q", code=1)
     assert "Broken off: epsilon 0.5 of 'visits.csv' stays spent (request q)." in told.stderr
     monkeypatch.undo()

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import LedgerError
-from discreet.ledger import sqlite as turns
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Asked
-from discreet.ledger.sqlite import Turn, line_at
-from discreet.ledger.verify import verified
+from discreet.ledger.stores import sqlite
+from discreet.ledger.stores.sqlite import Turn, line_at
+from discreet.ledger.verify import verify_ledger
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
 ASKED = Asked("discover", "marginals", 1.0, 1e-6, "0" * 64)
@@ -97,8 +97,8 @@ def test_a_journal_that_a_dead_process_left_is_rolled_back(path):
     assert path.with_name("left.db-journal").stat().st_size > 5000
     ledger = open_ledger(left)
     assert ledger.standing("people").runs == 3
-    assert not ledger.kept().releases
-    assert not verified(ledger).problems
+    assert not ledger.read_all().releases
+    assert not verify_ledger(ledger).problems
 
 
 def test_an_index_that_hides_an_entry_is_not_believed(path):
@@ -113,7 +113,7 @@ def test_an_index_that_hides_an_entry_is_not_believed(path):
         ledger.reserve("people", "new", ASKED, PRICE)
     with pytest.raises(LedgerError, match="lost or another one"):
         ledger.standing("nobody")
-    assert "the file is damaged" in verified(ledger).problems[0]
+    assert "the file is damaged" in verify_ledger(ledger).problems[0]
 
 
 @pytest.mark.parametrize(("words", "lose"), [("is empty, and was not before", "empty"), ("is gone", "delete")])
@@ -123,7 +123,7 @@ def test_a_ledger_that_was_lost_is_not_taken_for_a_new_one(path, words, lose):
     tries = (
         lambda: open_ledger(path),
         lambda: open_ledger(path, begin=False).book(),
-        lambda: verified(open_ledger(path, begin=False)),
+        lambda: verify_ledger(open_ledger(path, begin=False)),
         lambda: ledger.reserve("people", "new", ASKED, PRICE),
         lambda: ledger.standing("people"),
     )
@@ -172,7 +172,7 @@ def test_a_turn_that_takes_too_long_is_done_without(path):
 def test_a_ledger_without_lines(path, monkeypatch, missing):
     line_at(path).unlink(missing_ok=True)
     if missing == "fcntl":
-        monkeypatch.setattr(turns, "fcntl", None)
+        monkeypatch.setattr(sqlite, "fcntl", None)
     else:
         line_at(path).symlink_to(path.with_name("no-such-folder") / "x")
     ledger = open_ledger(path)

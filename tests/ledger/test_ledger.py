@@ -10,18 +10,16 @@ import pytest
 import discreet as dc
 from discreet.errors import BudgetError, LedgerError, RequestError, RoomError, SettingError
 from discreet.ledger.account import Account
-from discreet.ledger.changes import holding
 from discreet.ledger.entries import BEFORE_ALL, Entry
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.prices import NOTHING, Limit, Price
-from discreet.ledger.records import Asked
-from discreet.ledger.sqlite import store_for
-from discreet.ledger.sums import entries_among, plain_sum, shown
-from discreet.ledger.verify import Anchor, verified
+from discreet.ledger.prices import NOTHING, Limit, Price, smallest_limit
+from discreet.ledger.records import Asked, index_by_dataset, plain_sum, total_of
+from discreet.ledger.stores import store_for
+from discreet.ledger.verify import Anchor, verify_ledger
 from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import Currency, epsilon_of_mu, epsilon_of_rho, gdp_delta, mu_of, rho_of, zcdp_delta
 from discreet.privacy.budget import GRAINS, Budget, Cost
-from discreet.report.ledger import so_far
+from discreet.report.ledger import total_words
 from discreet.room import Room
 
 ROWS = 400
@@ -159,7 +157,7 @@ def test_a_run_is_reserved_committed_and_handed_out(url, net, rows):
     assert [s["statistic"] for s in committed.facts["spent"]] == [s.statistic for s in found.privacy.spent]
     assert Price.from_dict(reserved.facts["cost"]) == Price.of_budget(Budget(epsilon=1.0, delta=1e-6))
     assert account.standing().spent == Price.from_dict(reserved.facts["cost"])
-    assert verified(account.ledger).problems == []
+    assert verify_ledger(account.ledger).problems == []
     again = dc.Discovery.from_json(found.to_json())
     assert again.privacy == found.privacy
 
@@ -176,7 +174,7 @@ def test_runs_add_up_until_the_limit(url, net, rows):
     assert standing.owner == "maria"
     assert standing.limit.allows(standing.spent)
     assert account.ledger.book().entries[-1].kind == "refused"
-    assert verified(account.ledger).problems == []
+    assert verify_ledger(account.ledger).problems == []
 
 
 def test_a_run_of_exactly_the_limit_fits_once(url, net, rows):
@@ -267,7 +265,7 @@ def test_a_request_that_is_answered_meanwhile_gets_that_release(tmp_path, net, r
     again = dc.discover(rows, domain=domain, epsilon=1.0, account=Account("visits", ledger, request="q"))
     assert again.to_json() == found[0].to_json()
     assert ledger.standing("visits").runs == 1
-    assert not verified(ledger).problems
+    assert not verify_ledger(ledger).problems
 
 
 def test_warnings_name_the_line_that_asked(tmp_path, net, rows):
@@ -290,7 +288,7 @@ def test_what_is_reserved_and_not_committed_stays_spent(url, net, rows, monkeypa
     assert account.standing().spent == Price.of_budget(Budget(epsilon=1.0, delta=1e-6))
     with pytest.raises(BudgetError, match="stays spent"):
         dc.discover(rows, domain=net.domain(ROWS), epsilon=1.0, account=account)
-    assert "broken off" in verified(account.ledger).notes[0]
+    assert "broken off" in verify_ledger(account.ledger).notes[0]
 
 
 def test_bad_input_spends_nothing(url, net, rows):
@@ -387,7 +385,7 @@ def test_limits_are_declared_and_changed(url):
         ledger.declare("b", Limit(1.0, 1e-6))
     assert ledger.standing("b").limit is None
     assert ledger.standing("c").spent == NOTHING
-    assert verified(ledger).problems == []
+    assert verify_ledger(ledger).problems == []
 
 
 def test_never_one_grain_over(url):
@@ -412,7 +410,7 @@ def test_what_others_spent_counts(url):
     assert not after.limit.allows(after.spent)  # booked all the same: it happened
     with pytest.raises(BudgetError):
         ledger.reserve("a", "1", ASKED, Price(1, None, None))
-    found = verified(ledger)
+    found = verify_ledger(ledger)
     assert found.problems == []
     assert any("other means" in note for note in found.notes)
 
@@ -423,20 +421,20 @@ def test_entries_only_grow(url):
     ledger.commit("a", "1", "{}", [])
     for table in ("discreet_entries", "discreet_releases", "discreet_ledger"):
         for change in (f"DELETE FROM {table}", f"UPDATE {table} SET {'version' if 'ledger' in table else 'body'} = 7"):
-            with pytest.raises(LedgerError, match="only grows"), store_for(url).writing() as session:
+            with pytest.raises(LedgerError, match="only grows"), store_for(url).write() as session:
                 session.run(change)
     with pytest.raises(LedgerError, match="only grows"):
         ledger.commit("a", "1", "[]", [])
     with pytest.raises(LedgerError, match="never reserved"):
         ledger.commit("a", "2", "{}", [])
-    assert verified(ledger).problems == []
+    assert verify_ledger(ledger).problems == []
 
 
 def test_a_release_that_cannot_be_compared_is_not_passed_over(tmp_path):
     ledger = open_ledger(tmp_path / "l.db")
     ledger.reserve("a", "1", ASKED, price(0.1))
     stamp = ledger.commit("a", "1", "no release", [])
-    found = verified(ledger, [Anchor("handed.json", stamp, {"privacy": {"ledger": None}})])
+    found = verify_ledger(ledger, [Anchor("handed.json", stamp, {"privacy": {"ledger": None}})])
     assert found.problems == []
     assert "handed.json cannot be compared" in found.astray[0]
     assert not found.whole
@@ -494,7 +492,7 @@ def test_names_that_turn_out_to_be_one_are_merged(url, net, rows, recwarn):
     recwarn.clear()
     dc.discover(rows, domain=domain, epsilon=0.1, account=right)
     assert not [w for w in recwarn if "asked before" in str(w.message)]
-    assert verified(ledger).problems == []
+    assert verify_ledger(ledger).problems == []
 
 
 def test_rows_that_were_merged_are_known_under_the_name_they_are_counted_under(url):
@@ -503,12 +501,12 @@ def test_rows_that_were_merged_are_known_under_the_name_they_are_counted_under(u
         ledger.reserve(name, str(i), ASKED, price(0.001), mark="m")
     ledger.merge("first", "second")
     ledger.merge("second", "right")
-    assert [s.dataset for s in ledger.alike("another", "m")] == ["right", "third"]
-    assert [s.dataset for s in ledger.alike("right", "m")] == ["third"]
-    assert [s.dataset for s in ledger.alike("first", "m")] == ["third"]  # asked under the name that was given up
-    assert ledger.alike("another", "n") == []
+    assert [s.dataset for s in ledger.find_alike("another", "m")] == ["right", "third"]
+    assert [s.dataset for s in ledger.find_alike("right", "m")] == ["third"]
+    assert [s.dataset for s in ledger.find_alike("first", "m")] == ["third"]  # asked under the name that was given up
+    assert ledger.find_alike("another", "n") == []
     ledger.declare("third", Limit(1.0, 1e-6))
-    assert [s.dataset for s in ledger.alike("another", "m")] == ["third", "right"]
+    assert [s.dataset for s in ledger.find_alike("another", "m")] == ["third", "right"]
 
 
 def test_a_merge_lifts_no_limit(url):
@@ -551,7 +549,7 @@ def test_the_smallest_limit_that_holds_does_and_no_smaller_one(limit, parts):
     for delta in parts:
         spent = spent.plus(Price.of_outside(0.123, delta))
     assert not limit.allows(spent)
-    found = holding(limit, spent)
+    found = smallest_limit(limit, spent)
     assert found.allows(spent)
     assert found.delta >= limit.delta
     assert found.approximate >= limit.approximate
@@ -559,8 +557,8 @@ def test_the_smallest_limit_that_holds_does_and_no_smaller_one(limit, parts):
 
 
 def test_what_no_limit_could_hold_is_said():
-    assert holding(Limit(1.0, 1e-6), Price.of_outside(0.1, 0.7)) is None
-    assert holding(Limit(1.0, 1e-6), price(1e9)) is None
+    assert smallest_limit(Limit(1.0, 1e-6), Price.of_outside(0.1, 0.7)) is None
+    assert smallest_limit(Limit(1.0, 1e-6), price(1e9)) is None
 
 
 def test_few_runs_are_shown_by_plain_addition(url):
@@ -578,9 +576,9 @@ def test_few_runs_are_shown_by_plain_addition(url):
 
     def told(name):
         standing = ledger.standing(name)
-        by_book = plain_sum(entries_among(ledger.book().entries), name)
-        assert ledger.plain(standing) == by_book or standing.limit is not None
-        return shown(standing, ledger.plain(standing))
+        by_book = plain_sum(index_by_dataset(ledger.book().entries), name)
+        assert ledger.plain_sum(standing) == by_book or standing.limit is not None
+        return total_of(standing, ledger.plain_sum(standing))
 
     spend("a", 0.1, 1e-6)
     assert told("a") == (0.1, 1e-6)
@@ -603,7 +601,10 @@ def test_few_runs_are_shown_by_plain_addition(url):
     ledger.declare("e", Limit(1.0, 1e-6))
     spend("e", 0.1, 1e-6)
     assert told("e") == (None, 1e-6)
-    assert so_far(ledger.standing("e")) == "more than can be told in zCDP rho at delta 1e-06 (other means: delta 1e-06)"
+    assert (
+        total_words(ledger.standing("e"))
+        == "more than can be told in zCDP rho at delta 1e-06 (other means: delta 1e-06)"
+    )
 
 
 def test_tables_that_could_all_be_tried_leave_no_mark(tmp_path):
@@ -611,7 +612,7 @@ def test_tables_that_could_all_be_tried_leave_no_mark(tmp_path):
     data = {name: rng.choice(["no", "yes"], ROWS) for name in "ab"}
     domain = dc.Domain({name: dc.Categorical(categories=("no", "yes")) for name in "ab"}, rows=ROWS)
     dc.discover(data, domain=domain, epsilon=1.0, account=Account("few", str(tmp_path / "l.db")))
-    with store_for(tmp_path / "l.db").reading() as session:
+    with store_for(tmp_path / "l.db").read() as session:
         assert session.run("SELECT * FROM discreet_marks") == []
 
 
@@ -629,7 +630,7 @@ def test_marks_are_keyed_and_never_leave(net, rows, tmp_path):
     for name in ("one", "two"):
         ledger = open_ledger(tmp_path / f"{name}.db")
         found = dc.discover(rows, domain=net.domain(ROWS), epsilon=1.0, account=Account("visits", ledger))
-        with store_for(tmp_path / f"{name}.db").reading() as session:
+        with store_for(tmp_path / f"{name}.db").read() as session:
             marks = {row[0] for row in session.run("SELECT mark FROM discreet_marks")}
         assert marks
         text = found.to_json() + "".join(e.text for e in ledger.book().entries)

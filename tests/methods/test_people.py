@@ -21,7 +21,7 @@ from discreet.errors import DoubtWarning, ReleaseError, RoomError, SettingError
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.prices import Price
 from discreet.ledger.records import Standing
-from discreet.ledger.verify import verified
+from discreet.ledger.verify import verify_ledger
 from discreet.methods.em_pc import EmPC
 from discreet.methods.priv_pc import PrivPC
 from discreet.methods.svt_pc import SvtPC
@@ -31,7 +31,7 @@ from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussia
 from discreet.privacy.statement import Privacy
 from discreet.report.html import report_html
 from discreet.report.terminal import statement_text
-from discreet.report.words import not_promised
+from discreet.report.words import not_promised_words
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.ranks import KendallA, SpearmanA
@@ -219,7 +219,7 @@ def test_statements_speak_of_people():
     assert "had all rows of that patient been absent or anything else" in words
     assert "Anything beyond one patient: of each, at most 4 rows were used" in words
     assert "they count 4 squared times" in words
-    assert "one row;" not in " ".join(not_promised(found.privacy))
+    assert "one row;" not in " ".join(not_promised_words(found.privacy))
     assert "change all rows of one patient" in report_html(found)
     assert "replace one row" not in report_html(found)
     privacy = found.to_dict()["privacy"]
@@ -309,7 +309,7 @@ def test_the_ledger_notes_who_is_protected(tmp_path):
     ledger.merge("rows", "visits")
     ledger.spend("visits", Price.of_outside(0.1, 0.0), what={"command": "outside"}, purpose="")
     assert ledger.standing("visits").protected == ("all rows of one who", "row")
-    assert verified(ledger).problems == []
+    assert verify_ledger(ledger).problems == []
     shown = CliRunner().invoke(main, ["ledger", "show", "--ledger", str(tmp_path / "ledger.db")])
     assert "runs protect all rows of one who, single rows; all together hold for single rows only" in shown.stdout
 
@@ -324,11 +324,11 @@ def test_an_entry_that_says_something_else_is_found(tmp_path):
     assert standing.protects == ("all rows of one who",)
     old = {k: v for k, v in reserved.facts["standing"].items() if k != "protects"}
     assert Standing.of(replace(reserved, facts={**reserved.facts, "standing": old})).protected == ("row",)
-    kept = ledger.kept()
+    kept = ledger.read_all()
     forged = replace(reserved, facts={**reserved.facts, "standing": old})
     rows = [r._replace(body=forged.text, hash=forged.hash) if r.number == forged.number else r for r in kept.rows]
-    ledger.kept = lambda thorough: kept._replace(rows=tuple(rows))
-    problems = verified(ledger).problems
+    ledger.read_all = lambda thorough: kept._replace(rows=tuple(rows))
+    problems = verify_ledger(ledger).problems
     assert any("does not add up" in problem for problem in problems)
 
 

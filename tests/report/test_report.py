@@ -20,12 +20,12 @@ from discreet.errors import DoubtWarning, OutputError, SettingError
 from discreet.privacy.statement import Privacy, Spending
 from discreet.release.discovery import Confidence, Discovery
 from discreet.report import check_folder
-from discreet.report.budget import balance, few, steps, unspent
+from discreet.report.budget import balance, merge_small, share_left, steps
 from discreet.report.html import AUTHORS, LICENCE, TITLE, YEAR, report_html
-from discreet.report.layout import lay_out, shortened, text_width, visible
+from discreet.report.layout import lay_out, shorten, text_width, visible
 from discreet.report.svg import graph_svg
 from discreet.report.terminal import ASCII, graph_text, layers, statement_text, summary_text
-from discreet.report.words import promised
+from discreet.report.words import promised_words
 from discreet.search.orientation import cpdag
 from discreet.testing import SeededNoise
 
@@ -126,8 +126,8 @@ def test_odd_names(name):
 
 
 def test_long_names_keep_both_ends():
-    assert shortened("a" * 32) == "a" * 32
-    assert shortened("blood_pressure_" * 5 + "left") == "blood_pressure_blood_…ssure_left"
+    assert shorten("a" * 32) == "a" * 32
+    assert shorten("blood_pressure_" * 5 + "left") == "blood_pressure_blood_…ssure_left"
     page = graph_svg(dc.Graph(("n" * 70,)))
     assert f"<title>{'n' * 70}</title>" in page
     assert f">{'n' * 70}</text>" not in page
@@ -144,9 +144,9 @@ def test_text(found):
 
 def test_the_statement_follows_the_promise(found):
     pure = replace(found.privacy, delta=0.0)
-    assert not [line for line in promised(pure, 10) if "delta" in line]
+    assert not [line for line in promised_words(pure, 10) if "delta" in line]
     weak = replace(found.privacy, epsilon=100.0)
-    assert "no protection" in promised(weak, 10)[0]
+    assert "no protection" in promised_words(weak, 10)[0]
     stamped = replace(found, privacy=Privacy(1.0, 1e-6, "row", private=False, spent=()))
     assert "NOT PRIVATE" in statement_text(stamped)
     assert "NOT PRIVATE" in report_html(stamped)
@@ -227,14 +227,14 @@ def test_the_budget_is_told_step_by_step():
     (one,) = steps(privacy)
     assert one.what == "400 questions, such as sieve 0"
     assert one.share == pytest.approx(0.004 / 0.02435, rel=0.01)
-    assert unspent([one]) == pytest.approx(1 - one.share)
+    assert share_left([one]) == pytest.approx(1 - one.share)
     assert "was not" in balance(privacy)
     kinds = tuple(Spending("s", f"mechanism {i}", "pure epsilon", 0.05) for i in range(20))
     pure = Privacy(1.0, 0.0, "row", private=True, spent=kinds)
     assert balance(pure) == "All of epsilon 1, delta 0 was spent."
-    assert len(few(steps(pure))) == 8
-    assert sum(s.share for s in few(steps(pure))) == pytest.approx(1)
-    assert few(steps(pure))[-1].what == "13 smaller steps"
+    assert len(merge_small(steps(pure))) == 8
+    assert sum(s.share for s in merge_small(steps(pure))) == pytest.approx(1)
+    assert merge_small(steps(pure))[-1].what == "13 smaller steps"
     four = Privacy(1.0, 0.0, "patient", private=True, spent=kinds[:5], max_rows=4)
     assert sum(s.share for s in steps(four)) == pytest.approx(1)
     odd = replace(pure, spent=(Spending("s", "m", "shells", 1.0),))

@@ -17,7 +17,7 @@ from discreet.privacy.accounting import Currency, limit_of
 from discreet.release.confidence import _curve
 from discreet.release.oracles.components import Components, contrasts, pool, taken_apart
 from discreet.release.oracles.released import Released
-from discreet.release.search import look, search_again, seeded
+from discreet.release.search import look, search_again
 from discreet.release.selection import select_first, select_next, single_weight
 from discreet.release.settings import Marginals
 from discreet.search.colliders import arrange
@@ -76,7 +76,7 @@ def test_the_truth_is_found_where_two_columns_separate():
         questions = list(dict.fromkeys(q for t in around for q in t.questions))
         weights = triple_weights(around, dict(zip(questions, scorer.weigh(questions), strict=True)))
         assert direct(
-            found.nodes, found.pairs, weights, Knowledge(), seeded(), unasked=found.unasked
+            found.nodes, found.pairs, weights, Knowledge(), np.random.default_rng(0), unasked=found.unasked
         ) == cpdag(dag)
     assert exact >= 40
 

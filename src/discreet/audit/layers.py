@@ -58,7 +58,7 @@ EXCEPTIONS = frozenset(
 ROWS = frozenset({"data", "room", "methods", "simulation", "baselines", "experiments", "audit", "cli", "__main__", ""})
 """Folders on the side of the rows: they hold rows, or a room that does, or start what does. No other gets there."""
 
-STORES = ("discreet.ledger.sqlite", "discreet.ledger.postgres")
+STORES = "discreet.ledger.stores"
 """Where a ledger's entries are kept: nothing that follows a release opens them."""
 
 EXACT = "discreet.baselines"

@@ -223,7 +223,7 @@ def what_is_not_on_the_side_of_the_rows_has_no_path_to_them(house: House, module
 def what_follows_a_release_opens_no_ledger(house: House, module: Module) -> Iterator[str]:
     """What was spent is told by records; a store that is open can be written."""
     if module.layer not in plan.ROWS | {"ledger"}:
-        yield from sorted(house.reachable(module.name).intersection(plan.STORES))
+        yield from sorted(name for name in house.reachable(module.name) if house.modules[name].within(plan.STORES))
 
 
 def what_follows_a_release_draws_no_privacy_noise(house: House, module: Module) -> Iterator[str]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discreet.cli.inputs import telling
-from discreet.cli.output import show
+from discreet.cli.output import show, teller
 
 if TYPE_CHECKING:
     from discreet.search.graph import Graph
@@ -36,7 +35,7 @@ def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json:
     if rows < 1 or seed < 0:
         raise SettingError("rows, seed: rows from 1, seed from 0")
     check_folder(out)
-    tell = telling()
+    tell = teller()
     net = load_network(network)
     tell(f"drawing {rows:,} rows of the network {network!r}, as if they were {rows:,} people's records")
     data = net.sample(rows, np.random.default_rng(seed))

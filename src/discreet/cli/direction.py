@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from discreet.cli.recording import Record, engine_option, ledger_options
+from discreet.cli.options import Record, domain_option, engine_option, json_option, ledger_options, read_domain
+from discreet.cli.output import teller
 
 
 @click.command()
 @click.argument("data")
 @click.argument("columns", nargs=-1, required=True)
-@click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
+@domain_option
 @click.option("--epsilon", type=float, required=True, help="Total privacy budget for all pairs together. No default.")
 @click.option(
     "--score",
@@ -33,7 +34,7 @@ from discreet.cli.recording import Record, engine_option, ledger_options
 @engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@json_option
 def direction(
     data: str,
     columns: tuple[str, ...],
@@ -54,7 +55,6 @@ def direction(
     """
     import json
 
-    from discreet.cli.inputs import domain_from, telling
     from discreet.errors import SettingError
     from discreet.methods.direction import SURE
     from discreet.methods.direction import direction as run
@@ -66,7 +66,7 @@ def direction(
     if len(columns) % 2:
         raise SettingError("columns: two for each pair, one after the other")
     pairs = list(zip(columns[::2], columns[1::2], strict=True))
-    domain = domain_from(domain_file)
+    domain = read_domain(domain_file)
     if (protects != "everything") != not_private:
         raise SettingError("protects: test-half and training-half go with --not-private, and nothing else does")
     if not_private:
@@ -79,7 +79,7 @@ def direction(
         if out is not None:
             click.echo(f"\nWritten: {write_whole(out, found_half)}", err=True)
         return
-    with record.running(data) as account:
+    with record.follow(data) as account:
         found = run(
             data,
             *pairs,
@@ -89,7 +89,7 @@ def direction(
             sure=SURE if sure is None else sure,
             account=account,
             engine_pull=engine_pull,
-            progress=telling(),
+            progress=teller(),
         )
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
         if not as_json:

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.inputs import Choice, domain_from, searches, telling
-from discreet.cli.output import show
-from discreet.cli.recording import Record, engine_option, ledger_options
+from discreet.cli.options import Choice, Record, engine_option, ledger_options, read_domain, searches
+from discreet.cli.output import show, teller
 
 
 def _tests() -> tuple[str, ...]:
@@ -93,7 +92,7 @@ def discover(
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
         record.refuse("what is not private is not recorded")
-        exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), telling())
+        exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), teller())
         return
 
     from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
@@ -118,10 +117,10 @@ def discover(
         )
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
-    domain = domain_from(domain_file)
+    domain = read_domain(domain_file)
     chosen = settings_for(method, domain.widest()).changed(**settings)
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
-    with record.running(data) as account:
+    with record.follow(data) as account:
         found = run(
             data,
             domain=domain,
@@ -131,7 +130,7 @@ def discover(
             knowledge=knowledge,
             account=account,
             engine_pull=engine_pull,
-            progress=telling(),
+            progress=teller(),
         )
         show(found, out, as_json)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discreet.cli.options import read_domain
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,14 +43,13 @@ def draft(data: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout instead of words on stderr.")
 def check(data: str, domain_file: str, as_json: bool) -> None:
     """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
-    from discreet.cli.inputs import domain_from
     from discreet.data.load import open_source
     from discreet.domain import Domain
 
-    declared = domain_from(domain_file, published=False)
+    declared = read_domain(domain_file, published=False)
     source = open_source(data, declared)
     problems: list[dict[str, Any]] = [{"column": c, "problem": "absent"} for c in declared if c not in source.kinds]
-    left = _left(source, declared, problems)
+    left = _count_left(source, declared, problems)
     if left is None and source.rows != declared.rows:
         problems.append({"column": None, "problem": "rows", "declared": declared.rows, "found": source.rows})
     present = {c: declared[c] for c in declared if c in source.kinds}
@@ -62,7 +62,7 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
     known = {*declared.columns, *(() if declared.people is None else (declared.people.id,))}
     extra = [name for name in source.kinds if name not in known]
     clipped = source.clipped(Domain(present, rows=declared.rows)) if present else {}
-    placed = _placed(source, present)
+    placed = _count_placed(source, present)
     if as_json:
         found = {"schema": 1, "fits": not problems, "problems": problems, "ignored": extra, "clipped": clipped}
         found["placed"] = placed
@@ -79,12 +79,12 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
                 f"each {declared.unit}. That is for the custodian only; declare a round number below as `rows`.",
                 err=True,
             )
-        _tell_check(problems, extra)
+        _say_check(problems, extra)
     if problems:
         sys.exit(InputError.exit_code)
 
 
-def _placed(source: Source | EngineSource, columns: dict[str, Column]) -> list[dict[str, Any]]:
+def _count_placed(source: Source | EngineSource, columns: dict[str, Column]) -> list[dict[str, Any]]:
     """Return how many values go to the places that are declared for missing and foreign ones."""
     from discreet.domain import Categorical, Domain
 
@@ -104,7 +104,7 @@ def _placed(source: Source | EngineSource, columns: dict[str, Column]) -> list[d
     return found
 
 
-def _left(source: Source | EngineSource, declared: Domain, problems: list[dict[str, Any]]) -> int | None:
+def _count_left(source: Source | EngineSource, declared: Domain, problems: list[dict[str, Any]]) -> int | None:
     """Return how many rows are left of all people, and note what is wrong; None if rows stand for themselves."""
     from discreet.data.padding import MADE_UP
     from discreet.data.people import rows_left
@@ -120,7 +120,7 @@ def _left(source: Source | EngineSource, declared: Domain, problems: list[dict[s
     return left
 
 
-def _tell_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
+def _say_check(problems: list[dict[str, Any]], extra: list[str]) -> None:
     words = {
         "absent": "column {column!r}: declared, but not in the data",
         "rows": "rows: the domain declares {declared}, the data have {found}",

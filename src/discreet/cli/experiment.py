@@ -10,7 +10,7 @@ from typing import Literal
 import click
 from click.core import ParameterSource
 
-from discreet.cli.inputs import Choice, names_in, numbers_in, searches, whole_numbers_in
+from discreet.cli.options import Choice, names_in, numbers_in, searches, whole_numbers_in
 
 
 @click.group()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discreet.cli.options import json_option
+
 if TYPE_CHECKING:
     from discreet.privacy.explain import Alike, Promise
 
@@ -23,7 +25,7 @@ WIDTH = 96
     "--correlation", type=float, help="Share of cases, 0.5 to 1, in which another row has the same value as yours."
 )
 @click.option("--alike", type=int, help="With --correlation: how many such rows there are besides yours.  [default: 1]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@json_option
 def explain(
     epsilon: float, delta: float, rows: int | None, correlation: float | None, alike: int | None, as_json: bool
 ) -> None:
@@ -49,7 +51,7 @@ def explanation(promise: Promise, rows: int | None = None, like: Alike | None = 
     """Return the whole text."""
     sections = {
         "What your row can change": _effect(promise),
-        "What can be learned about you by somebody who knows all other rows": _learned(promise),
+        "What can be learned about you by somebody who knows all other rows": _beliefs(promise),
         "What delta is": _delta(promise, rows) if promise.delta else [],
         "What is not promised": [*_others(promise, like), *_more(promise)],
     }
@@ -96,7 +98,7 @@ def _effect(promise: Promise) -> list[str]:
     return [told[0], _fold("The chance of anything:") + "\n" + _table(lines), _fold(note)]
 
 
-def _learned(promise: Promise) -> list[str]:
+def _beliefs(promise: Promise) -> list[str]:
     but = f", in all but a share {promise.delta:g} of cases" if promise.delta else ""
     words = f"How sure they are of anything about your row before and after they see the release, whatever it is{but}:"
     lines = [["Before", "After, at most"], *([_percent(p), _percent(promise.belief(p))] for p in _chances())]

@@ -22,7 +22,7 @@ from discreet.cli.domain import domain
 from discreet.cli.experiment import experiment
 from discreet.cli.explain import explain
 from discreet.cli.ledger import ledger
-from discreet.cli.output import untaken
+from discreet.cli.output import exit_code_of
 from discreet.cli.plan import plan
 from discreet.cli.report import report
 from discreet.cli.synthesize import synthesize
@@ -37,7 +37,7 @@ class _Group(click.Group):
         try:
             return super().main(*args, **kwargs)
         except OSError as error:  # the page of help goes nowhere
-            if (code := untaken(error)) is None:
+            if (code := exit_code_of(error)) is None:
                 raise
         return sys.exit(code)
 
@@ -50,7 +50,7 @@ class _Group(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, KeyboardInterrupt):
             raise
         except Exception as error:  # noqa: BLE001 - the last line of defence
-            if isinstance(error, OSError) and (lost := untaken(error)) is not None:
+            if isinstance(error, OSError) and (lost := exit_code_of(error)) is not None:
                 return sys.exit(lost)
             failed = (
                 f"something failed inside discreet ({type(error).__name__}); please report what you ran, without data"
@@ -59,7 +59,7 @@ class _Group(click.Group):
         return sys.exit(code)
 
 
-def _doubt(
+def _say_warning(
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -75,7 +75,7 @@ def _doubt(
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
     """Find out what causes what in sensitive tables, and publish it with a proven privacy guarantee."""
-    warnings.showwarning = _doubt
+    warnings.showwarning = _say_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

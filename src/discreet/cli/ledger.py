@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discreet.cli.recording import WHERE, greet
+from discreet.cli.options import WHERE, greet, json_option
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
@@ -23,7 +23,6 @@ def ledger() -> None:
 
 
 _ledger = click.option("--ledger", "url", help=WHERE)
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 _epsilon = click.option("--epsilon", type=float, help="Total epsilon of everything asked of the data set.")
 _delta = click.option(
     "--delta", type=float, help="Total delta; 0 counts in pure epsilon, else zCDP.  [default: as declared, else 1e-6]"
@@ -45,7 +44,7 @@ _purpose = click.option("--purpose", default="", help="Why; kept in the ledger."
 @_approximate
 @_owner
 @_purpose
-@_json
+@json_option
 def init(
     url: str | None,
     dataset: str | None,
@@ -58,13 +57,12 @@ def init(
 ) -> None:
     """Begin a ledger, and declare the limit of a data set if one is named."""
     from discreet.errors import SettingError
-    from discreet.ledger.ledger import open_ledger
 
     if (dataset is None) != (epsilon is None):
         raise SettingError("dataset, epsilon: a limit takes both")
     if dataset is None and any(given is not None for given in (delta, approximate, owner)):
         raise SettingError("dataset: a limit is declared for a data set; name it with --dataset")
-    found = open_ledger(url)
+    found = _open(url)
     if dataset is None or epsilon is None:
         greet(found)
     if not found.fresh:
@@ -83,7 +81,7 @@ def init(
 @_approximate
 @_owner
 @_purpose
-@_json
+@json_option
 def limit(
     url: str | None,
     dataset: str,
@@ -95,9 +93,13 @@ def limit(
     as_json: bool,
 ) -> None:
     """Declare or change the limit of a data set. What was spent before counts; the change is an entry like others."""
+    _declare(_open(url), dataset, epsilon, delta, approximate, owner, purpose, as_json=as_json)
+
+
+def _open(url: str | None, *, begin: bool = True) -> Ledger:
     from discreet.ledger.ledger import open_ledger
 
-    _declare(open_ledger(url), dataset, epsilon, delta, approximate, owner, purpose, as_json=as_json)
+    return open_ledger(url, begin=begin)
 
 
 def _declare(
@@ -112,19 +114,19 @@ def _declare(
     as_json: bool,
     fresh: bool = False,
 ) -> None:
-    from discreet.ledger.changes import Change
+    from discreet.ledger.prices import Change
     from discreet.ledger.words import check_purpose
 
     greet(found)
     change = Change(epsilon, delta, approximate)
     standing = found.declare(dataset, change, owner=owner, purpose=check_purpose(purpose), fresh=fresh)
-    _stands(found, standing, as_json=as_json)
+    _show_standing(found, standing, as_json=as_json)
 
 
-def _stands(found: Ledger, standing: Standing, *, as_json: bool) -> None:
+def _show_standing(found: Ledger, standing: Standing, *, as_json: bool) -> None:
     from discreet.report.ledger import standing_dict, standing_text
 
-    plain = found.plain(standing)
+    plain = found.plain_sum(standing)
     if as_json:
         click.echo(json.dumps({"schema": 1, **standing_dict(standing, plain)}, ensure_ascii=False))
     else:
@@ -137,41 +139,39 @@ def _stands(found: Ledger, standing: Standing, *, as_json: bool) -> None:
 @click.option("--epsilon", type=float, required=True, help="Epsilon of what was released by other means.")
 @click.option("--delta", type=float, default=0.0, show_default=True, help="Its delta.")
 @click.option("--purpose", required=True, help="What was released, by what tool, and why.")
-@_json
+@json_option
 def spend(url: str | None, dataset: str, epsilon: float, delta: float, purpose: str, as_json: bool) -> None:
     """Book what was spent by other tools, so that it counts. It is booked even where it passes the limit."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.ledger.prices import Price
     from discreet.ledger.words import check_purpose
 
     price = Price.of_outside(epsilon, delta)
     what = {"command": "other means", "method": "", "epsilon": epsilon, "delta": delta}
-    found = open_ledger(url)
+    found = _open(url)
     greet(found)
     standing = found.spend(dataset, price, what=what, purpose=check_purpose(purpose))
-    _stands(found, standing, as_json=as_json)
+    _show_standing(found, standing, as_json=as_json)
 
 
 @ledger.command()
 @_ledger
 @click.option("--dataset", help="Show this data set alone.")
 @click.option("--all", "everything", is_flag=True, help="Show all entries, not the last 20 of a data set.")
-@_json
+@json_option
 def show(url: str | None, dataset: str | None, everything: bool, as_json: bool) -> None:
     """Show what was spent on which data set, and what is left."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.report.ledger import ledger_dict, ledger_text
 
-    found = open_ledger(url, begin=False)
+    found = _open(url, begin=False)
     book = found.book()
-    dataset = _known(book, dataset)
+    dataset = _check_known(book, dataset)
     if as_json:
         click.echo(json.dumps(ledger_dict(book, dataset), ensure_ascii=False))
     else:
         click.echo(ledger_text(found.place, book, dataset, last=None if everything else 20))
 
 
-def _known(book: Book, dataset: str | None) -> str | None:
+def _check_known(book: Book, dataset: str | None) -> str | None:
     """Return a name in the spelling of the ledger, which must know it."""
     from discreet.errors import SettingError
     from discreet.ledger.words import check_name
@@ -192,15 +192,14 @@ def _known(book: Book, dataset: str | None) -> str | None:
 @click.option("--dataset", required=True, help="The name that is given up.")
 @click.option("--into", required=True, help="The name under which both are counted from now on.")
 @_purpose
-@_json
+@json_option
 def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool) -> None:
     """Count a data set under another name, with all that was spent on it: the same rows had two names."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.ledger.words import check_purpose
 
-    found = open_ledger(url, begin=False)
+    found = _open(url, begin=False)
     standing = found.merge(dataset, into, purpose=check_purpose(purpose))
-    _stands(found, standing, as_json=as_json)
+    _show_standing(found, standing, as_json=as_json)
 
 
 @ledger.command()
@@ -209,12 +208,11 @@ def merge(url: str | None, dataset: str, into: str, purpose: str, as_json: bool)
 @click.option("--out", type=click.Path(path_type=Path), help="File.  [default: stdout]")
 def release(url: str | None, request: str, out: Path | None) -> None:
     """Write a release that was committed once more: no data, no budget."""
-    from discreet.ledger.ledger import open_ledger
     from discreet.report import check_file, write_whole
 
     if out is not None:
         check_file(out)
-    text = open_ledger(url, begin=False).stored(request).stamped()
+    text = _open(url, begin=False).find_release(request).to_json()
     if out is None:
         click.echo(text)
     else:
@@ -226,7 +224,7 @@ def release(url: str | None, request: str, out: Path | None) -> None:
 @click.option("--against", multiple=True, help="A release that was handed out; others may follow it.")
 @click.option("--head", multiple=True, help="A head that was noted earlier; may be given several times.")
 @click.argument("more", nargs=-1, metavar="")
-@_json
+@json_option
 def verify(
     url: str | None, against: tuple[str, ...], head: tuple[str, ...], more: tuple[str, ...], as_json: bool
 ) -> None:
@@ -236,15 +234,14 @@ def verify(
     head of their time, and tell: name them with --against.
     """
     from discreet.errors import SettingError
-    from discreet.ledger.ledger import open_ledger
-    from discreet.ledger.verify import anchor_of, verified
+    from discreet.ledger.verify import read_anchor, verify_ledger
     from discreet.report.ledger import verdict_dict, verdict_text
 
     if more and not against:
         raise SettingError("verify: name releases with --against")
-    anchors = [anchor_of(path) for path in (*against, *more)]
-    found = open_ledger(url, begin=False)
-    verdict = verified(found, anchors, head)
+    anchors = [read_anchor(path) for path in (*against, *more)]
+    found = _open(url, begin=False)
+    verdict = verify_ledger(found, anchors, head)
     click.echo(json.dumps(verdict_dict(verdict), ensure_ascii=False) if as_json else verdict_text(found.place, verdict))
     if not verdict.whole:
         sys.exit(1)
@@ -259,15 +256,14 @@ def verify(
 def export(url: str | None, dataset: str | None, form: str, out: Path | None, as_json: bool) -> None:
     """Write all entries, for an auditor: no rows, no marks of rows, no keys."""
     from discreet.errors import SettingError
-    from discreet.ledger.ledger import open_ledger
     from discreet.report import write_whole
     from discreet.report.ledger import export_csv, export_json
 
     if as_json and form == "csv":
         raise SettingError("json: --format csv says something else")
-    found = open_ledger(url, begin=False)
+    found = _open(url, begin=False)
     book = found.book()
-    dataset = _known(book, dataset)
+    dataset = _check_known(book, dataset)
     text = export_csv(book, dataset) if form == "csv" else export_json(book, dataset)
     if out is None:
         click.echo(text, nl=False)

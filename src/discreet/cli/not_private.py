@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,9 +64,9 @@ class Request:
         for name in given:
             if name not in has:
                 raise SettingError(f"{name.replace('_', '-')}: the method `{self.method}` has no such setting")
-        return self._checked(given)
+        return self._check(given)
 
-    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         if self.method == "greedy-bic":
             return {"max_parents": 5, "restarts": 40, "seed": 0}
         if self.method == "pc":
@@ -121,6 +122,7 @@ def discover(request: Request, progress: Callable[[str], None]) -> None:
     """Run a method that is not private, print what it found and write the files."""
     from discreet.baselines.exact import greedy_bic, pc
     from discreet.baselines.published import discover_published
+    from discreet.baselines.published.pcd import discover_pcd
     from discreet.report import EXACT_FILES, check_folder
 
     if request.domain is None:
@@ -131,16 +133,9 @@ def discover(request: Request, progress: Callable[[str], None]) -> None:
     domain = Domain.from_yaml(Path(request.domain))
     knowledge = Knowledge.from_yaml(Path(request.knowledge)) if request.knowledge else NOTHING_KNOWN
     click.echo(request.warning, err=True)
-    if request.method == PCD:
-        from discreet.baselines.published.pcd import discover_pcd
-
-        outcome = discover_pcd(request.data, domain, knowledge=knowledge, progress=progress, **settings)
-        _show(outcome.graph, request, domain, settings, outcome)
-        return
     if request.method in PUBLISHED:
-        outcome = discover_published(
-            request.data, domain, request.method, knowledge=knowledge, progress=progress, **settings
-        )
+        published = discover_pcd if request.method == PCD else partial(discover_published, method=request.method)
+        outcome = published(request.data, domain, knowledge=knowledge, progress=progress, **settings)
         _show(outcome.graph, request, domain, settings, outcome)
         return
     run: Callable[..., Graph] = pc if request.method == "pc" else greedy_bic
@@ -170,7 +165,7 @@ def _show(
         "version": __version__,
     }
     if outcome is not None:
-        result["reported"] = _reported(outcome)
+        result["reported"] = _reported_dict(outcome)
     if request.as_json:
         click.echo(json.dumps(result, ensure_ascii=False))
     else:
@@ -185,7 +180,7 @@ def _show(
         click.echo(f"\nWritten: {', '.join(map(str, written))}\n{request.warning}", err=True)
 
 
-def _reported(outcome: Outcome) -> dict[str, Any]:
+def _reported_dict(outcome: Outcome) -> dict[str, Any]:
     """Return what the paper would say about a run, and that it does not hold."""
     return {
         "epsilon": outcome.reported,
@@ -247,10 +242,7 @@ def direction_of_half(
     promised = {"epsilon": epsilon, "delta": found[0].delta, "to": half, "holds": score != "iqr"}
     result = {"schema": 1, "method": "direction as published", "pairs": lines, "privacy": private}
     result |= {"promised": promised, "settings": settings, "rows": domain.rows, "version": __version__}
-    text = json.dumps(
-        {**result, "promised": promised, "settings": settings, "rows": domain.rows, "version": __version__},
-        ensure_ascii=False,
-    )
+    text = json.dumps(result, ensure_ascii=False)
     told = ["no direction is told" if one.cause is None else f"{one.cause} is the cause" for one in found]
     shown = [f"  {x} and {y}: {words}" for (x, y), words in zip(pairs, told, strict=True)]
     click.echo(text if as_json else "\n".join([warning, "", *shown]))

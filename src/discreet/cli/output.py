@@ -1,4 +1,4 @@
-"""How commands show a discovery: the graph on stdout, words on stderr, then the files."""
+"""What commands show: results on stdout, words and progress on stderr, then the files; and when nobody takes it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +24,32 @@ NOT_TAKEN = 141
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 
 
-def untaken(error: OSError) -> int | None:
+def teller() -> Callable[[str], None]:
+    """Return what says a line of words on stderr, with the seconds since now."""
+    start = time.monotonic()
+
+    def tell(words: str) -> None:
+        click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
+
+    return tell
+
+
+def show(found: Discovery, out: Path | None, as_json: bool) -> None:
+    """Print the result first, so that it is not lost if a file cannot be written; then write the files."""
+    from discreet.report import terminal
+
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        marks = terminal.marks_for(sys.stdout)
+        drawn = terminal.graph_text(found.graph, found.confidence, marks=marks)
+        click.echo(f"{terminal.summary_text(found, marks)}\n\n{drawn}")
+        click.echo("\n" + terminal.statement_text(found), err=True)
+    if out is not None:
+        click.echo("\nWritten: " + ", ".join(str(path) for path in found.save(out)), err=True)
+
+
+def exit_code_of(error: OSError) -> int | None:
     """Return the exit code where output could not be written, after saying so unless nobody listens; else None."""
     gone = isinstance(error, BrokenPipeError)
     if not gone and error.errno not in _FULL:
@@ -46,19 +73,3 @@ def _drop() -> None:
             os.close(nowhere)
         except (AttributeError, ValueError):  # closed
             continue
-
-
-def show(found: Discovery, out: Path | None, as_json: bool) -> None:
-    """Print the result first, so that it is not lost if a file cannot be written; then write the files."""
-    from discreet.report import terminal as text
-    from discreet.report.terminal import marks_for
-
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    else:
-        marks = marks_for(sys.stdout)
-        drawn = text.graph_text(found.graph, found.confidence, marks=marks)
-        click.echo(f"{text.summary_text(found, marks)}\n\n{drawn}")
-        click.echo("\n" + text.statement_text(found), err=True)
-    if out is not None:
-        click.echo("\nWritten: " + ", ".join(str(path) for path in found.save(out)), err=True)

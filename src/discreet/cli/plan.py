@@ -8,9 +8,12 @@ from pathlib import Path
 
 import click
 
+from discreet.cli.options import domain_option, json_option, numbers_in, read_domain, whole_numbers_in
+from discreet.cli.output import teller
+
 
 @click.command()
-@click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
+@domain_option
 @click.option("--epsilon", "epsilons", required=True, help="Total budgets to look at, with commas.")
 @click.option(
     "--rows",
@@ -30,7 +33,7 @@ import click
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the networks and rows, never of noise.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a processor]")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for plan.json and plan.svg.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@json_option
 def plan(
     domain_file: str,
     epsilons: str,
@@ -49,7 +52,6 @@ def plan(
     Methods run as they would on the table, on made-up rows of networks drawn at random over the declared columns. No
     data are read, and nothing is spent.
     """
-    from discreet.cli.inputs import domain_from, numbers_in, telling, whole_numbers_in
     from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
     from discreet.methods.session import DELTA
     from discreet.report import PLAN_FILES, check_folder, write_whole
@@ -59,7 +61,7 @@ def plan(
     if out is not None:
         check_folder(out, PLAN_FILES)
     found = forecast(
-        domain_from(domain_file, published=False),
+        read_domain(domain_file, published=False),
         epsilons=numbers_in(epsilons, "epsilon"),
         rows=whole_numbers_in(rows, "rows"),
         methods=[name for given in methods for name in given.split(",") if name],
@@ -68,7 +70,7 @@ def plan(
         networks=networks,
         seed=seed,
         jobs=jobs or os.cpu_count() or 1,
-        progress=telling(),
+        progress=teller(),
     )
     text = json.dumps(found.to_dict(), ensure_ascii=False)
     if as_json:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from discreet.cli.recording import Record, engine_option, ledger_options
+from discreet.cli.options import Record, domain_option, engine_option, json_option, ledger_options, read_domain
+from discreet.cli.output import teller
 
 
 @click.command()
@@ -15,7 +16,7 @@ from discreet.cli.recording import Record, engine_option, ledger_options
 @click.argument("y")
 @click.argument("more", nargs=-1, metavar="")
 @click.option("--given", multiple=True, help="A column that is given; others may follow it, or --given again.")
-@click.option("--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table.")
+@domain_option
 @click.option("--epsilon", type=float, required=True, help="Total privacy budget. No default.")
 @click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon; permutation and krr need no delta.")
 @click.option(
@@ -29,7 +30,7 @@ from discreet.cli.recording import Record, engine_option, ledger_options
 @engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@json_option
 def test(
     data: str,
     x: str,
@@ -47,7 +48,6 @@ def test(
     as_json: bool,
 ) -> None:
     """Say whether columns X and Y of DATA are independent given others, at one level fixed before."""
-    from discreet.cli.inputs import domain_from, telling
     from discreet.errors import SettingError
     from discreet.methods.independence.examine import examine
     from discreet.methods.session import DELTA
@@ -58,20 +58,20 @@ def test(
         raise SettingError("columns: X and Y are tested; name what is given with --given")
     if out is not None:
         check_file(out)
-    with record.running(data) as account:
+    with record.follow(data) as account:
         found = examine(
             data,
             x,
             y,
             (*given, *more),
-            domain=domain_from(domain_file),
+            domain=read_domain(domain_file),
             epsilon=epsilon,
             delta=DELTA if delta is None else delta,
             test=test,
             alpha=alpha,
             account=account,
             engine_pull=engine_pull,
-            progress=telling(),
+            progress=teller(),
         )
         click.echo(found.to_json() if as_json else answer_text(found))
         if not as_json:

@@ -8,11 +8,10 @@ from difflib import get_close_matches
 from uuid import uuid4
 
 from discreet.errors import DoubtWarning
-from discreet.ledger.changes import Change
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.prices import NOTHING, Price
+from discreet.ledger.prices import NOTHING, Change, Price
 from discreet.ledger.records import Asked, Standing, Stored
-from discreet.ledger.words import check_name, check_purpose, mixed
+from discreet.ledger.words import check_name, check_purpose, mixed_words
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.privacy.statement import Stamp
@@ -91,7 +90,7 @@ class Run(Sealed):
         self.reserved = self.committed = False
         self.stored: Stored | None = None
         if account.request is not None:
-            self.stored = account.ledger.answered(account.dataset, self.request, asked)
+            self.stored = account.ledger.find_answer(account.dataset, self.request, asked)
 
     def budget(self, make: Callable[[Currency | None, Callable[[Budget], None]], Budget]) -> Budget:
         """Return the run's budget, in the first currency in which the data set's limit allows it.
@@ -114,31 +113,33 @@ class Run(Sealed):
         both = limit is not None and (budget.currency, limit.currency) == (Currency.GDP, Currency.ZCDP)
         if both and limit is not None and not limit.allows(standing.spent.plus(Price.of_budget(budget))):
             budget = make(Currency.ZCDP, self._reserve)
-        if limit is None and (others := account.ledger.limited()):
+        if limit is None and (others := account.ledger.limited_names()):
             near = get_close_matches(account.dataset, others, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else f", as {others[0]!r} has"
             warnings.warn(f"the ledger holds no limit for {account.dataset!r}{hint}", DoubtWarning, stacklevel=5)
         if standing.protected not in ((), (self._asked.protects,)):
-            warnings.warn(mixed(account.dataset, standing.protected, self._asked.protects), DoubtWarning, stacklevel=5)
+            warnings.warn(
+                mixed_words(account.dataset, standing.protected, self._asked.protects), DoubtWarning, stacklevel=5
+            )
         if limit is not None:
             self._book(Price.of_budget(budget), only_refuse=True)
         return budget
 
-    def seen(self, raw: bytes) -> None:
+    def note_rows(self, raw: bytes) -> None:
         """Note which rows these are, and warn the custodian if they were here under another name."""
         account = self._account
         self._mark = account.ledger.mark(raw)
         if account.ledger.forgetful:
             words = "a new key was made for the ledger, the old one is gone: rows seen before are not recognised"
-            warnings.warn(words, DoubtWarning, stacklevel=6)
-        if found := account.ledger.alike(account.dataset, self._mark):
+            warnings.warn(words, DoubtWarning, stacklevel=7)
+        if found := account.ledger.find_alike(account.dataset, self._mark):
             names = ", ".join(repr(s.dataset) for s in found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
             warnings.warn(
                 f"these rows were asked before as {names}. Each name has a budget of its "
                 "own, and what is promised to the people in the rows holds for one of them alone. If they are the "
                 "same, use one name, and count what was spent under the other with `discreet ledger merge`",
                 DoubtWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
 
     def _reserve(self, budget: Budget) -> None:

@@ -91,7 +91,7 @@ class Entry:
         try:
             data = json.loads(text)
             entry = cls(**{name: data[name] for name in FIELDS})
-            sound = len(data) == len(FIELDS) and entry._sound() and bool(entry.hash)
+            sound = len(data) == len(FIELDS) and entry._is_sound() and bool(entry.hash)
         except (ValueError, TypeError, KeyError, RecursionError):
             sound = False
         if not sound:
@@ -99,14 +99,14 @@ class Entry:
         return entry
 
     @classmethod
-    def kept(cls, text: object, hashed: object) -> Entry:
+    def restore(cls, text: object, hashed: object) -> Entry:
         """Read an entry back as it was kept, and refuse one that was changed since."""
         entry = cls.read(str(text))
         if entry.text != text or entry.hash != hashed:
             raise LedgerError(f"entry {entry.number} of the ledger was changed; `discreet ledger verify` tells more")
         return entry
 
-    def _sound(self) -> bool:
+    def _is_sound(self) -> bool:
         texts = (self.previous, self.dataset, self.who, self.when, self.purpose, self.request or "")
         return (
             type(self.number) is int

@@ -14,7 +14,7 @@ from pathlib import Path
 from discreet.errors import LedgerError
 from discreet.sealed import Sealed
 
-VARIABLE = "DISCREET_LEDGER_KEY"
+KEY_VARIABLE = "DISCREET_LEDGER_KEY"
 """Names the file of the key where a team shares one."""
 
 BYTES = 32
@@ -40,18 +40,18 @@ class Marker(Sealed):
         return hmac.digest(self._key, raw, "sha256").hex()
 
 
-def key_of(beside: Path | None, identity: str) -> Key:
+def load_key(beside: Path | None, identity: str) -> Key:
     """Return the key, made at its first use and readable by its owner alone."""
-    named = os.environ.get(VARIABLE)
+    named = os.environ.get(KEY_VARIABLE)
     path = Path(named) if named else beside or _folder() / f"{identity}.key"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = _made(path)
+        fresh = _make(path)
         key = path.read_bytes()
         open_to_all = os.name == "posix" and not named and bool(path.stat().st_mode & 0o077)
     except OSError:
         raise LedgerError(
-            f"the key file {path.name!r} of the ledger cannot be made or read; {VARIABLE} may name another one"
+            f"the key file {path.name!r} of the ledger cannot be made or read; {KEY_VARIABLE} may name another one"
         ) from None
     if open_to_all:
         raise LedgerError(f"the key file {path.name!r} of the ledger can be read by others: `chmod 600` it")
@@ -62,7 +62,7 @@ def key_of(beside: Path | None, identity: str) -> Key:
     return Key(key, fresh=fresh)
 
 
-def _made(path: Path) -> bool:
+def _make(path: Path) -> bool:
     """Write a fresh key unless there is one, whole or not at all; whether it was."""
     if path.exists():
         return False

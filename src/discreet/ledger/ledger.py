@@ -12,18 +12,15 @@ from typing import Any
 from uuid import uuid4
 
 from discreet.errors import AnsweredError, BudgetError, LedgerError, RequestError, SettingError
-from discreet.ledger.changes import Change
 from discreet.ledger.entries import BEFORE_ALL, Entry, Kind, digest
-from discreet.ledger.keys import Marker, key_of
-from discreet.ledger.prices import Limit, Price
-from discreet.ledger.queries import counted_in, identity_in, last_in, of_request, standing_in, stored_in
-from discreet.ledger.records import Asked, Book, Kept, Row, Standing, Stored
-from discreet.ledger.sqlite import Session, Store, store_for
-from discreet.ledger.sums import COUNTED, Plain, plain_sum
-from discreet.ledger.words import check_name, printable, refusal, stays, untrue
+from discreet.ledger.keys import Marker, load_key
+from discreet.ledger.prices import NOTHING, Change, Limit, Price
+from discreet.ledger.records import COUNTED, Asked, Book, Kept, Plain, Row, Standing, Stored, plain_sum
+from discreet.ledger.stores import Session, Store, store_for
+from discreet.ledger.words import check_name, currency_words, printable, refusal, too_small_words
 from discreet.privacy.statement import Stamp
 
-VARIABLE = "DISCREET_LEDGER"
+LEDGER_VARIABLE = "DISCREET_LEDGER"
 """Names the ledger where nothing else does."""
 
 
@@ -59,7 +56,7 @@ class Ledger:
 
     def begin(self) -> None:
         """Make it if it is not there, and note in ``fresh`` that it was made now."""
-        self._store.begin(self._first)
+        self._store.begin(self._write_first)
 
     def __repr__(self) -> str:
         return f"<Ledger: {self.place}>"
@@ -67,8 +64,8 @@ class Ledger:
     def identity(self) -> str:
         """Return what tells this ledger from others."""
         if self._identity is None:
-            with self._store.reading() as session:
-                self._identity = identity_in(session)
+            with self._store.read() as session:
+                self._identity = _read_identity(session)
         return self._identity
 
     def declare(
@@ -85,14 +82,14 @@ class Ledger:
         """
         dataset = check_name(dataset, "dataset")
         refused = None
-        with self._store.writing() as session:
-            before = _open(standing_in(session, dataset))
+        with self._store.write() as session:
+            before = _check_open(_read_standing(session, dataset))
             if fresh and before.limit is not None:
                 raise SettingError(f"{dataset!r} has a limit already; `discreet ledger limit` changes it")
             if isinstance(limit, Change):
                 limit = limit.of(before.limit)
             if before.limit is not None and before.limit.currency is not limit.currency:
-                raise SettingError(stays(dataset, before.limit, before.spent))
+                raise SettingError(currency_words(dataset, before.limit, before.spent))
             after = replace(before, limit=limit, owner=_owner(owner, before))
             if after == before:
                 return before
@@ -100,7 +97,7 @@ class Ledger:
                 facts = {"amount": str(limit.amount), "standing": after.to_dict()}
                 self._append(session, "limit", dataset, None, purpose, facts)
             else:
-                refused = untrue(dataset, limit, before.spent, before.limit)
+                refused = too_small_words(dataset, limit, before.spent, before.limit)
         if refused is not None:
             raise BudgetError(refused)
         return after
@@ -108,29 +105,29 @@ class Ledger:
     def standing(self, dataset: str) -> Standing:
         """Return where a data set stands; one that is not known has spent nothing."""
         dataset = check_name(dataset, "dataset")
-        with self._store.reading() as session:
-            return standing_in(session, dataset)
+        with self._store.read() as session:
+            return _read_standing(session, dataset)
 
-    def plain(self, standing: Standing) -> Plain | None:
+    def plain_sum(self, standing: Standing) -> Plain | None:
         """Return what a data set's runs amount to by plain addition; None if there is a limit, which counts them."""
         if standing.limit is not None:
             return None
         sql = "SELECT body, hash FROM discreet_entries WHERE dataset = ? AND kind IN (?, ?)"
-        with self._store.reading() as session:
+        with self._store.read() as session:
             return plain_sum(
-                lambda name: (Entry.kept(*row) for row in session.run(sql, (name, *COUNTED))), standing.dataset
+                lambda name: (Entry.restore(*row) for row in session.run(sql, (name, *COUNTED))), standing.dataset
             )
 
     def book(self) -> Book:
         """Return everything that is recorded, as of one moment."""
-        kept = self.kept()
-        entries = tuple(Entry.kept(row.body, row.hash) for row in kept.rows)
+        kept = self.read_all()
+        entries = tuple(Entry.restore(row.body, row.hash) for row in kept.rows)
         last = {entry.dataset: entry for entry in entries if entry.dataset}
         return Book(entries, {name: Standing.of(last[name]) for name in sorted(last)})
 
-    def kept(self, *, thorough: bool = False) -> Kept:
+    def read_all(self, *, thorough: bool = False) -> Kept:
         """Return what is kept as it stands, unread, as of one moment; and look at the tables themselves if wanted."""
-        with self._store.reading() as session:
+        with self._store.read() as session:
             rows = session.run(
                 "SELECT number, dataset, kind, request, body, hash FROM discreet_entries ORDER BY number"
             )
@@ -138,7 +135,7 @@ class Ledger:
             whole = not thorough or session.whole()
         return Kept(tuple(Row(*row) for row in rows), {str(request): str(body) for request, body in releases}, whole)
 
-    def answered(self, dataset: str, request: str, asked: Asked) -> Stored | None:
+    def find_answer(self, dataset: str, request: str, asked: Asked) -> Stored | None:
         """Return the release that a request got before; None if it is new.
 
         Raises
@@ -148,8 +145,8 @@ class Ledger:
         BudgetError
             If it was reserved and never committed.
         """
-        with self._store.reading() as session:
-            return self._answered(session, dataset, request, asked)
+        with self._store.read() as session:
+            return self._find_answer(session, dataset, request, asked)
 
     def reserve(
         self,
@@ -177,10 +174,10 @@ class Ledger:
             If the data set's limit does not allow it, somebody reserved the same request, or the name is given up.
         """
         dataset = check_name(dataset, "dataset")
-        with self._store.writing() as session:
-            if self._answered(session, dataset, request, asked) is not None:
+        with self._store.write() as session:
+            if self._find_answer(session, dataset, request, asked) is not None:
                 raise AnsweredError(f"request {request!r} was answered a moment ago; ask again to see it")
-            before = _open(standing_in(session, dataset))
+            before = _check_open(_read_standing(session, dataset))
             after = before.with_run(price, asked.to_dict(), owner=_owner(None, before))
             facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
             refused = before.limit is not None and not before.limit.allows(after.spent)
@@ -198,8 +195,8 @@ class Ledger:
     def spend(self, dataset: str, price: Price, *, what: Mapping[str, Any], purpose: str) -> Standing:
         """Book what was spent by other means; it counts whether or not the limit allows it."""
         dataset = check_name(dataset, "dataset")
-        with self._store.writing() as session:
-            before = _open(standing_in(session, dataset))
+        with self._store.write() as session:
+            before = _check_open(_read_standing(session, dataset))
             after = before.with_run(price, what, owner=_owner(None, before))
             facts = {"asked": dict(what), "cost": price.to_dict(), "standing": after.to_dict()}
             self._append(session, "spent", dataset, None, purpose, facts)
@@ -210,11 +207,11 @@ class Ledger:
         dataset, into = check_name(dataset, "dataset"), check_name(into, "into")
         if dataset == into:
             raise SettingError("into: another name")
-        with self._store.writing() as session:
-            gone = _open(standing_in(session, dataset))
+        with self._store.write() as session:
+            gone = _check_open(_read_standing(session, dataset))
             if not gone.runs:
                 raise SettingError(f"dataset: nothing was ever spent on {dataset!r}")
-            before = _open(standing_in(session, into))
+            before = _check_open(_read_standing(session, into))
             if gone.limit is not None and before.limit is None:
                 raise SettingError(
                     f"into: {dataset!r} has a limit and {into!r} has none, which would lift it; declare one for "
@@ -229,18 +226,18 @@ class Ledger:
             self._append(session, "merged", dataset, None, purpose, {"standing": closed.to_dict()})
         return after
 
-    def stored(self, request: str) -> Stored:
+    def find_release(self, request: str) -> Stored:
         """Return the release of a request as it was committed."""
         request = check_name(request, "request")
-        with self._store.reading() as session:
-            found = stored_in(session, request)
+        with self._store.read() as session:
+            found = _read_stored(session, request)
         if found is None:
             raise SettingError(f"request: the ledger holds no release of {request!r}; `ledger show --all` lists them")
         return found
 
-    def limited(self) -> list[str]:
+    def limited_names(self) -> list[str]:
         """Return the names for which limits were declared."""
-        with self._store.reading() as session:
+        with self._store.read() as session:
             found = session.run("SELECT DISTINCT dataset FROM discreet_entries WHERE kind = 'limit' ORDER BY dataset")
         return [str(name) for (name,) in found]
 
@@ -249,48 +246,48 @@ class Ledger:
         try:
             return self._commit(dataset, request, body, spent)
         except LedgerError:
-            kept = self._kept(request)  # a server may have committed and gone before it said so
+            kept = self._look_up(request)  # a server may have committed and gone before it said so
             if kept is not None and kept.body == body:
                 return kept.stamp
             raise
 
     def _commit(self, dataset: str, request: str, body: str, spent: Sequence[Mapping[str, Any]]) -> Stamp:
-        with self._store.writing() as session:
-            before = standing_in(session, dataset)
-            reserved = of_request(session, request, "reserved")
+        with self._store.write() as session:
+            before = _read_standing(session, dataset)
+            reserved = _find_entry(session, request, "reserved")
             if reserved is None or reserved.dataset != dataset:
                 raise LedgerError(f"request {request!r} was never reserved in this ledger; nothing is handed out")
             facts = {"release": digest(body), "spent": [dict(s) for s in spent], "standing": before.to_dict()}
             session.run("INSERT INTO discreet_releases VALUES (?, ?)", (request, body))
             entry = self._append(session, "committed", dataset, request, reserved.purpose, facts)
-            return Stamp(identity_in(session), entry.number, entry.hash)
+            return Stamp(_read_identity(session), entry.number, entry.hash)
 
-    def _kept(self, request: str) -> Stored | None:
+    def _look_up(self, request: str) -> Stored | None:
         try:
-            with self._store.reading() as session:
-                return stored_in(session, request)
+            with self._store.read() as session:
+                return _read_stored(session, request)
         except LedgerError:
             return None
 
     def mark(self, raw: bytes) -> str:
         """Return what rows are known by, under the ledger's secret key."""
         if self._marker is None:
-            self._marker = Marker(key_of(self._store.key_name, self.identity()))
-            with self._store.reading() as session:
+            self._marker = Marker(load_key(self._store.key_name, self.identity()))
+            with self._store.read() as session:
                 before = bool(session.run("SELECT 1 FROM discreet_marks LIMIT 1"))
             self.forgetful = self._marker.fresh and before
         return self._marker.mark(raw)
 
-    def alike(self, dataset: str, mark: str) -> list[Standing]:
+    def find_alike(self, dataset: str, mark: str) -> list[Standing]:
         """Return other data sets that the same rows are counted under, those with a limit first."""
-        with self._store.reading() as session:
+        with self._store.read() as session:
             found = session.run("SELECT dataset FROM discreet_marks WHERE dataset <> ? AND mark = ?", (dataset, mark))
-            standings = {s.dataset: s for s in (counted_in(session, str(name)) for (name,) in sorted(found))}
-            standings.pop(counted_in(session, dataset).dataset, None)
+            standings = {s.dataset: s for s in (_follow_merges(session, str(name)) for (name,) in sorted(found))}
+            standings.pop(_follow_merges(session, dataset).dataset, None)
         return sorted(standings.values(), key=lambda s: (s.limit is None, s.dataset))
 
-    def _answered(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
-        reserved = of_request(session, request, "reserved")
+    def _find_answer(self, session: Session, dataset: str, request: str, asked: Asked) -> Stored | None:
+        reserved = _find_entry(session, request, "reserved")
         if reserved is None:
             if session.run("SELECT 1 FROM discreet_releases WHERE request = ?", (request,)):
                 raise LedgerError(
@@ -301,7 +298,7 @@ class Ledger:
             raise RequestError(
                 f"request {request!r} was asked before with other parameters; an id is for one question: take another"
             )
-        stored = stored_in(session, request)
+        stored = _read_stored(session, request)
         if stored is None:
             raise BudgetError(
                 f"request {request!r} was reserved at {reserved.when} and has no release: it is still running, or it "
@@ -309,21 +306,21 @@ class Ledger:
             )
         return stored
 
-    def _first(self, session: Session) -> None:
+    def _write_first(self, session: Session) -> None:
         """Write the first entry: what the ledger is known by, and a salt that no release shows."""
         self._append(session, "begun", "", None, "", {"ledger": str(uuid4()), "salt": str(uuid4())})
         self.fresh = True
 
-    def _who(self, session: Session) -> str:
+    def _writer(self, session: Session) -> str:
         """Return who writes: the user's name, and on a server first the name it knows them by."""
         known = self._store.user(session)
-        return who() if known is None else f"{printable(known)} ({who()})"
+        return user_name() if known is None else f"{printable(known)} ({user_name()})"
 
     def _append(
         self, session: Session, kind: Kind, dataset: str, request: str | None, purpose: str, facts: Mapping[str, Any]
     ) -> Entry:
-        last = last_in(session)
-        if (last is None) != (kind == "begun") or self._identity not in (None, last and identity_in(session)):
+        last = _read_last(session)
+        if (last is None) != (kind == "begun") or self._identity not in (None, last and _read_identity(session)):
             raise LedgerError(f"{self.name} is another one than before, or has lost its entries; nothing was written")
         self.late = None
         when = datetime.now(UTC).isoformat(timespec="seconds")
@@ -332,12 +329,66 @@ class Ledger:
                 f"the clock says {when}, before the ledger's last entry ({last.when}): check it; nothing is lost"
             )
         number, previous = (1, BEFORE_ALL) if last is None else (last.number + 1, last.hash)
-        entry = Entry(number, previous, kind, dataset, request, self._who(session), when, purpose, facts)
+        entry = Entry(number, previous, kind, dataset, request, self._writer(session), when, purpose, facts)
         session.run(
             "INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?)",
             (number, dataset, kind, request, entry.text, entry.hash),
         )
         return entry
+
+
+def _read_identity(session: Session) -> str:
+    """Return what tells the ledger from others."""
+    found = session.run("SELECT body, hash FROM discreet_entries WHERE number = 1")
+    if not found:
+        raise LedgerError("the ledger has lost its first entry; restore a backup")
+    return str(Entry.restore(*found[0]).facts.get("ledger"))
+
+
+def _read_last(session: Session, dataset: str | None = None) -> Entry | None:
+    """Return the last entry, or that of a data set, after checking its hash; None if there is none."""
+    number = session.last(dataset)
+    if number is None:
+        return None
+    found = session.run("SELECT body, hash FROM discreet_entries WHERE number = ?", (number,))
+    entry = Entry.restore(*found[0]) if found else None
+    if entry is None or entry.number != number or dataset not in (None, entry.dataset):
+        raise LedgerError(f"entry {number} of the ledger is lost or another one; `discreet ledger verify` tells more")
+    return entry
+
+
+def _read_standing(session: Session, dataset: str) -> Standing:
+    """Return where a data set stands; one that is not known has spent nothing."""
+    last = _read_last(session, dataset)
+    return Standing(dataset, "", None, NOTHING, 0) if last is None else Standing.of(last)
+
+
+def _follow_merges(session: Session, dataset: str) -> Standing:
+    """Return where a data set stands under the name that it is counted under: its own unless it was merged."""
+    found, passed = _read_standing(session, dataset), {dataset}
+    while found.into is not None and found.into not in passed:
+        passed.add(found.into)
+        found = _read_standing(session, found.into)
+    return found
+
+
+def _find_entry(session: Session, request: str, kind: Kind) -> Entry | None:
+    """Return the entry of a request, of a kind of which there is one at most."""
+    found = session.run("SELECT body, hash FROM discreet_entries WHERE request = ? AND kind = ?", (request, kind))
+    return Entry.restore(*found[0]) if found else None
+
+
+def _read_stored(session: Session, request: str) -> Stored | None:
+    """Return the release of a request as it was committed; None if it was not."""
+    committed = _find_entry(session, request, "committed")
+    if committed is None:
+        return None
+    found = session.run("SELECT body FROM discreet_releases WHERE request = ?", (request,))
+    if not found or digest(str(found[0][0])) != committed.facts["release"]:
+        raise LedgerError(
+            f"the release of request {request!r} is not what was committed; `discreet ledger verify` tells"
+        )
+    return Stored(str(found[0][0]), Stamp(_read_identity(session), committed.number, committed.hash), committed.when)
 
 
 def open_ledger(url: str | os.PathLike[str] | None = None, *, begin: bool = True) -> Ledger:
@@ -347,7 +398,7 @@ def open_ledger(url: str | os.PathLike[str] | None = None, *, begin: bool = True
     if it is not there.
     """
     if url is None:
-        url = os.environ.get(VARIABLE) or default_path()
+        url = os.environ.get(LEDGER_VARIABLE) or default_path()
     ledger = Ledger(store_for(url))
     if begin:
         ledger.begin()
@@ -361,7 +412,7 @@ def default_path() -> Path:
     return user_data_path("discreet", appauthor=False) / "ledger.db"
 
 
-def who() -> str:
+def user_name() -> str:
     """Return the user's name, as far as the system knows it."""
     try:
         return printable(getpass.getuser()) or "unknown"
@@ -369,7 +420,7 @@ def who() -> str:
         return "unknown"
 
 
-def _open(standing: Standing) -> Standing:
+def _check_open(standing: Standing) -> Standing:
     """Refuse a name that is counted under another one."""
     if standing.into is not None:
         raise BudgetError(f"{standing.dataset!r} is counted under {standing.into!r} since both were merged: name that")
@@ -379,4 +430,4 @@ def _open(standing: Standing) -> Standing:
 def _owner(owner: str | None, before: Standing) -> str:
     if owner is not None:
         return check_name(owner, "owner")
-    return before.owner or who()
+    return before.owner or user_name()

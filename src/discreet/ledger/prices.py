@@ -1,4 +1,4 @@
-"""What a run costs, in every currency in which that is proved, and the limit of a data set. Proofs: ``prices.md``."""
+"""What runs cost, in every currency in which that is proved, and limits of data sets. Proofs: ``prices.md``."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from discreet.privacy.accounting import (
 )
 from discreet.privacy.budget import GRAINS, Budget
 
-LONGEST = 100
+MOST_DIGITS = 100
 """Digits of a number of grains: far more than any cost has."""
 
 SHOWN_DELTA = 1e-6
 """The delta at which a total is shown where no limit names one."""
 
 
-def up(amount: Fraction | float) -> int:
+def grains_up(amount: Fraction | float) -> int:
     """Return an amount in grains, rounded up."""
     return ceil(Fraction(amount) * GRAINS)
 
 
-def down(amount: Fraction | float) -> int:
+def grains_down(amount: Fraction | float) -> int:
     """Return an amount in grains, rounded down."""
     return floor(Fraction(amount) * GRAINS)
 
@@ -66,21 +66,21 @@ class Price:
         if budget.currency is Currency.PURE:
             return cls.of_pure(limit)
         if budget.currency is Currency.GDP:
-            return cls(up(limit / 2), None, up(limit))
-        return cls(up(limit), None, None)
+            return cls(grains_up(limit / 2), None, grains_up(limit))
+        return cls(grains_up(limit), None, None)
 
     @classmethod
     def of_pure(cls, epsilon: Fraction) -> Price:
         """Return what a pure promise costs."""
         mu = Fraction(mu_of_range(2 * epsilon))
-        return cls(up(min(epsilon * epsilon / 2, epsilon)), up(epsilon), up(mu * mu))
+        return cls(grains_up(min(epsilon * epsilon / 2, epsilon)), grains_up(epsilon), grains_up(mu * mu))
 
     @classmethod
     def of_outside(cls, epsilon: float, delta: float) -> Price:
         """Return what a release by other means costs, of which only epsilon and delta are known."""
         check_guarantee(epsilon, delta)
         pure = cls.of_pure(as_written(epsilon))
-        return pure if delta == 0 else cls(pure.zcdp, None, None, up(as_written(delta)))
+        return pure if delta == 0 else cls(pure.zcdp, None, None, grains_up(as_written(delta)))
 
     def plus(self, other: Price) -> Price:
         """Return the sum; a currency that one of both lacks is lacking."""
@@ -165,7 +165,7 @@ class Limit:
         spare = self.delta
         if self.approximate:
             spare = _at_most(Fraction(self.delta) - Fraction(self.put_by, GRAINS))
-        amount = down(limit_of(self.currency, self.epsilon, spare))
+        amount = grains_down(limit_of(self.currency, self.epsilon, spare))
         if not amount:
             raise SettingError("epsilon, delta: too small for any release")
         return amount
@@ -173,7 +173,7 @@ class Limit:
     @property
     def put_by(self) -> int:
         """What approximate parts may add to delta, in grains, rounded up: as much as one part of that size costs."""
-        return up(as_written(self.approximate))
+        return grains_up(as_written(self.approximate))
 
     def left(self, spent: Price) -> int:
         """Return what is left of the amount, in grains; below 0 if more is spent."""
@@ -201,7 +201,7 @@ class Limit:
         else:
             found = epsilon_of_rho(float(left), delta) if delta else 0.0
         for shrink in (1.0, 0.999, 0.99):
-            epsilon = _three_digits(found * shrink)
+            epsilon = _round_down(found * shrink)
             if epsilon and self._fits(epsilon, left, pure=pure, delta=delta):
                 return epsilon
         return 0.0
@@ -210,7 +210,7 @@ class Limit:
         if self.currency is Currency.PURE:
             return as_written(epsilon) <= left
         try:
-            asks = Price.of_pure(as_written(epsilon)).zcdp if pure else up(rho_of(epsilon, delta))
+            asks = Price.of_pure(as_written(epsilon)).zcdp if pure else grains_up(rho_of(epsilon, delta))
             return asks <= left * GRAINS
         except SettingError:
             return False
@@ -225,9 +225,63 @@ class Limit:
         return cls(float(data["epsilon"]), float(data["delta"]), float(data["approximate"]))
 
 
+@dataclass(frozen=True)
+class Change:
+    """A change of a limit, or the first one: what is None stays as it was declared.
+
+    Parameters
+    ----------
+    epsilon, delta, approximate
+        As of a ``Limit``. Where there is none yet, delta is 1e-6 and approximate 0 unless they are named.
+    """
+
+    epsilon: float
+    delta: float | None = None
+    approximate: float | None = None
+
+    def of(self, before: Limit | None) -> Limit:
+        """Return the limit that it makes of another one."""
+        delta, put_by = (SHOWN_DELTA, 0.0) if before is None else (before.delta, before.approximate)
+        if self.delta is not None:
+            delta = Limit(self.epsilon, self.delta).delta
+        if self.approximate is not None:
+            put_by = self.approximate
+        elif 0 < delta <= put_by:
+            raise SettingError(
+                f"approximate: {put_by:g} of the limit's delta is put by, and stays so unless it is named; name less "
+                "than delta"
+            )
+        elif not delta:
+            put_by = 0.0
+        return Limit(self.epsilon, delta, put_by)
+
+
+def smallest_limit(limit: Limit, spent: Price) -> Limit | None:
+    """Return the smallest limit, in three digits, that holds what is spent: like another one as far as possible."""
+    delta, put_by = limit.delta, limit.approximate
+    if spent.amount(limit.currency) is None:
+        delta = SHOWN_DELTA
+    if spent.delta > limit.put_by:
+        put_by = round_up(float(Fraction(spent.delta, GRAINS)))
+        if grains_up(as_written(put_by)) < spent.delta:  # floats are not exact
+            put_by = round_up(1.001 * put_by)
+    if put_by >= delta > 0:
+        delta = round_up(2 * put_by)
+    currency = Currency.ZCDP if delta else Currency.PURE
+    epsilon = Price(spent.zcdp, spent.pure, None, grains_up(as_written(put_by))).epsilon(delta, currency)
+    for raised in (1.0, 1.001, 1.01):
+        try:
+            found = Limit(round_up((epsilon or inf) * raised), delta, put_by)
+            if found.allows(spent):
+                return found
+        except SettingError:
+            return None
+    return None
+
+
 def _grains(text: object) -> int:
     """Read a number of grains."""
-    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > LONGEST:
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
         raise LedgerError("the ledger holds a cost that is none")
     return int(text)
 
@@ -248,9 +302,17 @@ def _at_most(value: Fraction) -> float:
     return found if Fraction(found) <= value else nextafter(found, 0.0)
 
 
-def _three_digits(value: float) -> float:
+def _round_down(value: float) -> float:
     """Round down to three digits."""
     if value <= 0:
         return 0.0
     step = 10.0 ** (floor(log10(value)) - 2)
     return float(f"{floor(value / step) * step:.6g}")
+
+
+def round_up(value: float) -> float:
+    """Round up to three digits."""
+    if value <= 0 or isinf(value):
+        return value
+    step = 10.0 ** (floor(log10(value)) - 2)
+    return float(f"{ceil(value / step - 1e-9) * step:.6g}")

@@ -1,19 +1,25 @@
-"""What is asked of a ledger and read from it."""
+"""What is asked of a ledger and read from it: what a run asks, where a data set stands, and what its runs come to."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf, nextafter
 from typing import Any, NamedTuple
 
 from discreet.errors import LedgerError, SettingError
 from discreet.ledger.entries import BEFORE_ALL, Entry
-from discreet.ledger.prices import Limit, Price
+from discreet.ledger.prices import NOTHING, SHOWN_DELTA, Limit, Price
+from discreet.privacy.accounting import as_written
 from discreet.privacy.statement import Stamp
 
 ROW = "row"
 """What a run protects that does not say."""
+
+COUNTED = ("reserved", "spent")
+"""Kinds of entries that cost something."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class Stored:
     stamp: Stamp
     when: str
 
-    def stamped(self) -> str:
+    def to_json(self) -> str:
         """Return the release with its place in the ledger."""
         data = json.loads(self.body)
         data["privacy"]["ledger"] = vars(self.stamp)
@@ -141,3 +147,63 @@ class Kept(NamedTuple):
     rows: tuple[Row, ...]
     releases: Mapping[str, str]
     whole: bool
+
+
+@dataclass(frozen=True)
+class Plain:
+    """What runs amount to by plain addition of their epsilons and deltas: little is lost by that where they are few.
+
+    Every run keeps its own promise, and promises that are fixed by the past add up (basic composition), whatever their
+    currencies. Sums in a currency are mostly smaller, and are what a limit counts.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+def plain_sum(entries_of: Callable[[str], Iterable[Entry]], dataset: str) -> Plain | None:
+    """Return the sums of a data set, and of those that were merged into it; None if some entry does not tell."""
+    epsilon, delta, waiting = Fraction(0), Fraction(0), [dataset]
+    try:
+        for name in waiting:  # grows on the way
+            for entry in entries_of(name):
+                if entry.kind not in COUNTED or Price.from_dict(entry.facts["cost"]) == NOTHING:
+                    continue
+                asked = entry.facts["asked"]
+                if asked["command"] == "merged" and asked["method"] not in waiting:
+                    waiting.append(asked["method"])
+                else:
+                    epsilon, delta = epsilon + as_written(asked["epsilon"]), delta + as_written(asked["delta"])
+    except (LedgerError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return None
+    return Plain(epsilon, delta)
+
+
+def total_of(standing: Standing, plain: Plain | None) -> tuple[float | None, float]:
+    """Return the epsilon and the delta that all runs together amount to; no epsilon if none can be told.
+
+    With a limit in its currency and at its delta, as the limit counts. Else whatever is smaller.
+    """
+    spent, limit = standing.spent, standing.limit
+    if limit is not None:
+        return spent.epsilon(limit.delta, limit.currency), limit.delta
+    if plain is not None and plain.delta < 1:
+        delta = max(_above(plain.delta), SHOWN_DELTA)
+        found = spent.epsilon(delta)
+        if found is None or plain.epsilon < found:
+            return _above(plain.epsilon), delta
+    return spent.epsilon(SHOWN_DELTA), SHOWN_DELTA
+
+
+def index_by_dataset(entries: Iterable[Entry]) -> Callable[[str], list[Entry]]:
+    """Return what finds the entries of a data set."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.dataset, []).append(entry)
+    return lambda name: found.get(name, [])
+
+
+def _above(value: Fraction) -> float:
+    """Return a float that is not below a fraction, and the one that is written like it if there is one."""
+    found = float(value)
+    return found if as_written(found) >= value else nextafter(found, inf)

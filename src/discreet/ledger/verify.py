@@ -15,7 +15,7 @@ from discreet.ledger.prices import NOTHING, Price
 from discreet.ledger.records import Row, Standing
 from discreet.privacy.statement import Stamp
 
-MOST = 20
+MOST_PROBLEMS = 20
 """Problems that are told; what follows them mostly comes of them."""
 
 MOST_BYTES = 1 << 30
@@ -52,13 +52,13 @@ class Verdict:
         """Whether everything is as it was."""
         return not self.problems and not self.astray
 
-    def wrong(self, words: str) -> None:
+    def add_problem(self, words: str) -> None:
         """Note a problem."""
-        if len(self.problems) < MOST:
+        if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(words)
 
 
-def anchor_of(path: str) -> Anchor:
+def read_anchor(path: str) -> Anchor:
     """Read what a release file says of its place in a ledger."""
     if not Path(path).is_file():
         raise ReleaseError(f"there is no file {path!r}")
@@ -74,12 +74,12 @@ def anchor_of(path: str) -> Anchor:
     return Anchor(path, found, data)
 
 
-def verified(ledger: Ledger, anchors: Sequence[Anchor] = (), heads: Sequence[str] = ()) -> Verdict:
+def verify_ledger(ledger: Ledger, anchors: Sequence[Anchor] = (), heads: Sequence[str] = ()) -> Verdict:
     """Check all that is kept, that releases stand where they say, and that heads noted earlier are still there."""
-    kept = ledger.kept(thorough=True)
+    kept = ledger.read_all(thorough=True)
     verdict = Verdict(entries=len(kept.rows))
     if not kept.whole:
-        verdict.wrong("the file is damaged: its tables and indexes do not fit together; restore a backup")
+        verdict.add_problem("the file is damaged: its tables and indexes do not fit together; restore a backup")
     chain = _Chain(verdict, kept.releases)
     for row in kept.rows:
         chain.follow(row)
@@ -89,7 +89,7 @@ def verified(ledger: Ledger, anchors: Sequence[Anchor] = (), heads: Sequence[str
     hashes = {entry.hash for entry in chain.entries.values()}
     for head in heads:
         if head.strip().lower() not in hashes:
-            verdict.wrong(
+            verdict.add_problem(
                 f"no entry has the hash {head[:16]}…: entries were cut off or made anew, or it is another ledger"
             )
     return verdict
@@ -110,7 +110,7 @@ class _Chain:
 
     def follow(self, row: Row) -> None:
         """Check the next entry."""
-        wrong = self.verdict.wrong
+        wrong = self.verdict.add_problem
         self._count(row.number)
         try:
             entry = Entry.read(row.body)
@@ -142,21 +142,21 @@ class _Chain:
         """Check that no number is left out."""
         expected, self._number = self._number + 1, number
         if number == expected + 1:
-            self.verdict.wrong(f"entry {expected} is missing")
+            self.verdict.add_problem(f"entry {expected} is missing")
         elif number > expected:
-            self.verdict.wrong(f"entries {expected} to {number - 1} are missing")
+            self.verdict.add_problem(f"entries {expected} to {number - 1} are missing")
         elif number < expected:
-            self.verdict.wrong(f"entry {number} stands where it does not belong")
+            self.verdict.add_problem(f"entry {number} stands where it does not belong")
 
     def _add_up(self, entry: Entry) -> None:
         """Check an entry's sums, and that a release has its reservation."""
-        wrong, number = self.verdict.wrong, entry.number
+        wrong, number = self.verdict.add_problem, entry.number
         before = self._standings.get(entry.dataset, Standing(entry.dataset, "", None, NOTHING, 0))
         counts = entry.kind in ("reserved", "spent")
         try:
             after = Standing.of(entry)
             cost = Price.from_dict(entry.facts["cost"]) if counts else NOTHING
-            declared = entry.kind != "limit" or _declared(entry, before, after)
+            declared = entry.kind != "limit" or _is_declarable(entry, before, after)
             expected = replace(before, owner=before.owner or after.owner)
             if counts:
                 expected = expected.with_run(cost, entry.facts["asked"], owner=expected.owner)
@@ -175,10 +175,10 @@ class _Chain:
         if counts and after.limit is not None and not after.limit.allows(after.spent):
             words = f"entry {number} passes the limit of {entry.dataset!r}"
             self.verdict.notes.append(f"{words}: booked from other means") if entry.kind == "spent" else wrong(words)
-        self._requests(entry)
+        self._check_request(entry)
 
-    def _requests(self, entry: Entry) -> None:
-        wrong, number, request = self.verdict.wrong, entry.number, entry.request or ""
+    def _check_request(self, entry: Entry) -> None:
+        wrong, number, request = self.verdict.add_problem, entry.number, entry.request or ""
         if entry.kind == "reserved":
             if request in self._reserved:
                 wrong(f"entry {number} reserves a request for the second time")
@@ -198,16 +198,16 @@ class _Chain:
     def finish(self) -> None:
         """Check what is left when all entries were followed."""
         if not self.entries and not self.verdict.problems:
-            self.verdict.wrong("the ledger holds no entries")
+            self.verdict.add_problem("the ledger holds no entries")
         for _ in self._releases.keys() - self._committed:
-            self.verdict.wrong("a release is kept that no entry commits")
+            self.verdict.add_problem("a release is kept that no entry commits")
         if open_ := len(self._reserved.keys() - self._committed):
             self.verdict.notes.append(
                 f"{open_} reserved and not committed: still running or broken off; what they reserved stays spent"
             )
 
 
-def _declared(entry: Entry, before: Standing, after: Standing) -> bool:
+def _is_declarable(entry: Entry, before: Standing, after: Standing) -> bool:
     """Whether a limit is one that may be declared: it holds, says what it amounts to, and keeps its currency."""
     limit = after.limit
     if limit is None or str(limit.amount) != entry.facts.get("amount") or not limit.allows(before.spent):
@@ -224,12 +224,12 @@ def _check_anchor(anchor: Anchor, chain: _Chain, verdict: Verdict) -> None:
             f"{name} was committed to another ledger: this one was put in its place, or is the wrong one"
         )
     elif stamp.entry not in chain.entries and stamp.entry > max(chain.entries, default=0):
-        verdict.wrong(
+        verdict.add_problem(
             f"{name} was committed as entry {stamp.entry}, and the ledger ends at entry {max(chain.entries, default=0)}"
             ": its tail was cut off, or an older copy was put in its place"
         )
     elif stamp.entry not in chain.entries or chain.entries[stamp.entry].hash != stamp.head:
-        verdict.wrong(f"{name} was committed as entry {stamp.entry}, and that entry is another one now")
+        verdict.add_problem(f"{name} was committed as entry {stamp.entry}, and that entry is another one now")
     elif chain.entries[stamp.entry].kind != "committed":
         verdict.astray.append(
             f"{name} says that it was committed as entry {stamp.entry}, and that entry commits nothing: it was edited"

@@ -8,33 +8,32 @@ from shlex import quote
 from unicodedata import normalize
 
 from discreet.errors import SettingError
-from discreet.ledger.changes import digits_up, holding
-from discreet.ledger.prices import Limit, Price
+from discreet.ledger.prices import Limit, Price, round_up, smallest_limit
 from discreet.ledger.records import ROW
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 
-LONGEST = 200
+LONGEST_NAME = 200
 NEW = "NEW"
 """Stands for a name that is not taken yet."""
 
 
 def check_name(name: str, what: str) -> str:
     """Return a name in one spelling; refuse those that would not print as they are."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable() or name != name.strip():
-        raise SettingError(f"{what}: a name of 1 to {LONGEST} printable characters, without blanks around it")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise SettingError(f"{what}: a name of 1 to {LONGEST_NAME} printable characters, without blanks around it")
     return normalize("NFC", name)
 
 
 def printable(text: str) -> str:
     """Return text without characters that would move a terminal, and not too long."""
-    return "".join(c if c.isprintable() else "?" for c in text)[:LONGEST]
+    return "".join(c if c.isprintable() else "?" for c in text)[:LONGEST_NAME]
 
 
 def check_purpose(purpose: str) -> str:
     """Refuse purposes that would not print as they are."""
-    if not isinstance(purpose, str) or len(purpose) > 5 * LONGEST or not (purpose.isprintable() or not purpose):
-        raise SettingError(f"purpose: at most {5 * LONGEST} printable characters")
+    if not isinstance(purpose, str) or len(purpose) > 5 * LONGEST_NAME or not (purpose.isprintable() or not purpose):
+        raise SettingError(f"purpose: at most {5 * LONGEST_NAME} printable characters")
     return purpose
 
 
@@ -55,9 +54,9 @@ def command(dataset: str, limit: Limit) -> str:
     return f"`discreet ledger limit --dataset {quote(dataset)} {' '.join(options)}`"
 
 
-def moved(dataset: str, limit: Limit, spent: Price) -> str:
+def move_words(dataset: str, limit: Limit, spent: Price) -> str:
     """Say how to go on where a limit in pure epsilon cannot hold any more."""
-    found = holding(limit, spent)
+    found = smallest_limit(limit, spent)
     if found is None:
         return "no limit could hold"
     return (
@@ -66,23 +65,23 @@ def moved(dataset: str, limit: Limit, spent: Price) -> str:
     )
 
 
-def stays(dataset: str, limit: Limit, spent: Price) -> str:
+def currency_words(dataset: str, limit: Limit, spent: Price) -> str:
     """Say that the currency of a limit never changes."""
     kept = f"delta: the limit of {dataset!r} is in {limit.currency.value}, and stays so"
     if spent.amount(limit.currency) is None:
-        return f"{kept}, and what was spent has no cost in it; {moved(dataset, limit, spent)}. Nothing was changed"
+        return f"{kept}, and what was spent has no cost in it; {move_words(dataset, limit, spent)}. Nothing was changed"
     return f"{kept}; delta {'above 0' if limit.delta else '0'} keeps it. Nothing was changed"
 
 
-def untrue(dataset: str, limit: Limit, spent: Price, before: Limit | None) -> str:
+def too_small_words(dataset: str, limit: Limit, spent: Price, before: Limit | None) -> str:
     """Say why a limit cannot be declared, since more is spent already, and which one can."""
-    currency, found = limit.currency, holding(limit, spent)
+    currency, found = limit.currency, smallest_limit(limit, spent)
     advice = "no limit could hold" if found is None else f"the smallest limit that holds: {command(dataset, found)}"
     if spent.amount(currency) is None:
         why = f"{dataset!r} has runs without a cost in pure epsilon, so that no limit with delta 0 could hold"
-        advice = advice if before is None else moved(dataset, limit, spent)
+        advice = advice if before is None else move_words(dataset, limit, spent)
     elif spent.delta > limit.put_by:
-        parts = digits_up(float(Fraction(spent.delta, GRAINS)))
+        parts = round_up(float(Fraction(spent.delta, GRAINS)))
         why = f"releases of {dataset!r} by other means have a delta of {parts:g} together, and that must be put by"
     else:
         why = (
@@ -99,11 +98,11 @@ def refusal(dataset: str, limit: Limit, spent: Price, price: Price, epsilon: flo
     whole = f"the limit of {dataset!r} is {promise(limit.epsilon, limit.delta)} in all"
     if spent.amount(currency) is None:
         why = f"{asks}, and {whole}, in pure epsilon, and earlier ones have no cost in it"
-        return f"{why}; {moved(dataset, limit, spent)}. {end}"
+        return f"{why}; {move_words(dataset, limit, spent)}. {end}"
     total = spent.plus(price)
     if total.delta > limit.put_by:
-        found = holding(limit, total)
-        parts = digits_up(float(Fraction(total.delta, GRAINS)))
+        found = smallest_limit(limit, total)
+        parts = round_up(float(Fraction(total.delta, GRAINS)))
         advice = "no limit could hold" if found is None else f"{command(dataset, found)} would do"
         return f"{asks}, and {whole} and puts less by than the delta of other means, {parts:g}; {advice}. {end}"
     largest = limit.largest(spent, pure=price.pure is not None, delta=delta)
@@ -118,15 +117,16 @@ def refusal(dataset: str, limit: Limit, spent: Price, price: Price, epsilon: flo
     )
 
 
-def guarded(protects: Sequence[str]) -> str:
+def protected_words(protects: Sequence[str]) -> str:
     """Return what runs protect, in words."""
     found = ["single rows" if what == ROW else printable(what) for what in protects]
     return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
 
 
-def mixed(dataset: str, earlier: Sequence[str], now: str) -> str:
+def mixed_words(dataset: str, earlier: Sequence[str], now: str) -> str:
     """Return a warning: runs on a data set protect different things, so that their total holds for single rows only."""
     return (
-        f"earlier runs on {dataset!r} protect {guarded(earlier)}, and this one protects {guarded([now])}: what all of "
-        "them promise together holds for single rows only. Declare the same `unit` in every domain of a data set"
+        f"earlier runs on {dataset!r} protect {protected_words(earlier)}, and this one protects "
+        f"{protected_words([now])}: what all of them promise together holds for single rows only. Declare "
+        "the same `unit` in every domain of a data set"
     )

@@ -141,7 +141,7 @@ class Session:
         domain = request.encode(budget)
         tell(self.progress, f"reading and encoding the table ({request.command}, {request.method})")
         reading = Reading(pull=self.engine_pull, progress=self.progress, doubt=_warn_custodian)
-        seen = None if run is None else run.seen
+        seen = None if run is None else run.note_rows
         table = load(data, domain, seen=seen, rows=request.looks_at_rows, reading=reading)
         found = request.run(Room(table, domain, budget))
         return found if run is None else stamped(found, run.commit(found.to_json(), budget))

@@ -34,7 +34,7 @@ def steps(privacy: Privacy) -> list[Step]:
     groups: dict[tuple[str, str], list[Spending]] = {}
     for s in privacy.spent:
         groups.setdefault((re.sub(r"the best \d+", "the best few", s.mechanism), s.currency), []).append(s)
-    total = limit(privacy)
+    total = whole_budget(privacy)
     found = []
     for (alike, currency), same in groups.items():
         mechanism = same[0].mechanism if len({s.mechanism for s in same}) == 1 else alike
@@ -46,7 +46,7 @@ def steps(privacy: Privacy) -> list[Step]:
     return found
 
 
-def limit(privacy: Privacy) -> float | None:
+def whole_budget(privacy: Privacy) -> float | None:
     """Return all that the run might have spent on one row, in the currency in which it did; None if that is not known.
 
     It follows from epsilon, delta and the currency alone.
@@ -66,13 +66,13 @@ def limit(privacy: Privacy) -> float | None:
     return float(budget.limit)
 
 
-def unspent(found: Sequence[Step]) -> float:
+def share_left(found: Sequence[Step]) -> float:
     """Return the share of the budget that is left."""
     left = 1 - sum(step.share or 0.0 for step in found)
     return left if left > DUST and all(step.share is not None for step in found) else 0.0
 
 
-def few(found: Sequence[Step]) -> list[Step]:
+def merge_small(found: Sequence[Step]) -> list[Step]:
     """Return as many steps as a bar can show; the smallest are put together."""
     if len(found) <= MOST_STEPS:
         return list(found)
@@ -96,7 +96,7 @@ def balance(privacy: Privacy) -> str:
     whole = f"epsilon {privacy.epsilon:g}, delta {privacy.delta:g}"
     if not found:
         return f"Nothing of {whole} was spent."
-    left = unspent(found)
+    left = share_left(found)
     if any(step.share is None for step in found):
         return f"The budget was {whole}."
     if not left:

@@ -1,6 +1,7 @@
 """Where nodes and edges go: layers by Graphviz (which comes inside the pygraphviz wheel), sizes by our own table.
 
-No font of the machine is asked, so that a graph looks the same everywhere. Lengths are in CSS pixels, y grows down.
+No font of the machine is asked, so that a graph looks the same everywhere. Where Graphviz cannot be loaded, layers are
+laid out here. Lengths are in CSS pixels, y grows down.
 """
 
 from __future__ import annotations
@@ -15,111 +16,14 @@ from typing import Any
 from discreet.search.graph import Graph, Mark
 
 Point = tuple[float, float]
-Edge = tuple[int, int, bool]
-
-ROW = 66.0
-"""From one layer to the next."""
-
-BETWEEN = 18.0
-PASSING = 12.0
-"""Width of the place that an edge takes where it passes a layer."""
-
-ARROW = 9.0
-SWEEPS = 12
-
-
-def plain_layers(
-    sizes: Sequence[tuple[float, float]], edges: Sequence[Edge], linked: Sequence[int]
-) -> tuple[float, float, dict[int, Point], list[tuple[list[Point], Point | None]]]:
-    """Return width, height, the centre of every linked box, and the points and the tip of every edge."""
-    depth = _depths(edges, _order(edges, linked))
-    paths = _paths(edges, depth)
-    rows = _swept(linked, depth, paths)
-    widths = {key: sizes[key][0] if isinstance(key, int) else PASSING for row in rows for key in row}
-    width = max(sum(widths[key] for key in row) + BETWEEN * (len(row) - 1) for row in rows)
-    places: dict[int | tuple[int, int], Point] = {}
-    for level, row in enumerate(rows):
-        x = (width - sum(widths[key] for key in row) - BETWEEN * (len(row) - 1)) / 2
-        for key in row:
-            places[key] = x + widths[key] / 2, level * ROW + sizes[linked[0]][1] / 2
-            x += widths[key] + BETWEEN
-    curves = [
-        _plain_curve([places[key] for key in path], sizes[linked[0]][1], edge)
-        for path, edge in zip(paths, edges, strict=True)
-    ]
-    height = (len(rows) - 1) * ROW + sizes[linked[0]][1]
-    return width, height, {i: places[i] for i in linked}, curves
-
-
-def _order(edges: Sequence[Edge], linked: Sequence[int]) -> dict[int, int]:
-    """Return the place of every node in an order in which causes stand before their effects."""
-    left, order = list(linked), dict[int, int]()
-    while left:
-        ready = [n for n in left if all(not d or b != n or a in order for a, b, d in edges)]
-        order[ready[0] if ready else left[0]] = len(order)
-        left = [n for n in left if n not in order]
-    return order
-
-
-def _depths(edges: Sequence[Edge], order: dict[int, int]) -> dict[int, int]:
-    """Return the layer of every node: below all that stand before it, and first causes close to their effects."""
-    near = {node: [a if b == node else b for a, b, _ in edges if node in (a, b)] for node in order}
-    depth = dict.fromkeys(order, 0)
-    for node, place in order.items():
-        depth[node] = max((depth[o] + 1 for o in near[node] if order[o] < place), default=0)
-    for node, place in order.items():
-        if all(order[o] > place for o in near[node]):
-            depth[node] = min(depth[o] for o in near[node]) - 1
-    return depth
-
+Link = tuple[int, int, bool]
+"""An edge: the numbers of its ends, and whether it is an arrow to the second."""
 
 Key = int | tuple[int, int]
-
-
-def _paths(edges: Sequence[Edge], depth: dict[int, int]) -> list[list[Key]]:
-    """Return every edge's places from its upper to its lower end: a box, places that it passes, a box."""
-    paths: list[list[Key]] = []
-    for number, (a, b, _) in enumerate(edges):
-        upper, lower = (a, b) if depth[a] < depth[b] else (b, a)
-        paths.append([upper, *((number, level) for level in range(depth[upper] + 1, depth[lower])), lower])
-    return paths
-
-
-def _swept(linked: Sequence[int], depth: dict[int, int], paths: Sequence[list[Key]]) -> list[list[Key]]:
-    """Return the layers, each ordered by where what is above and below it stands."""
-    rows: list[list[Key]] = [[] for _ in range(max(depth.values()) + 1)]
-    near: dict[Key, list[Key]] = {}
-    for node in linked:
-        rows[depth[node]].append(node)
-    for path in paths:
-        for key in path[1:-1]:
-            rows[key[1] if isinstance(key, tuple) else 0].append(key)
-        for one, other in pairwise(path):
-            near.setdefault(one, []).append(other)
-            near.setdefault(other, []).append(one)
-    for _ in range(SWEEPS):
-        at = {key: (i + 0.5) / len(row) for row in rows for i, key in enumerate(row)}
-        for row in rows:
-            row.sort(key=lambda key: sum(at[other] for other in near[key]) / len(near[key]))
-            at |= {key: (i + 0.5) / len(row) for i, key in enumerate(row)}
-    return rows
-
-
-def _plain_curve(through: list[Point], tall: float, edge: Edge) -> tuple[list[Point], Point | None]:
-    """Return the points of a Bezier curve through places, and where its arrow points."""
-    (x0, y0), (x1, y1) = through[0], through[-1]
-    directed = edge[2]
-    top = y1 - tall / 2
-    stops = [(x0, y0 + tall / 2), *through[1:-1], (x1, top - ARROW if directed else top)]
-    points = [stops[0]]
-    for (xa, ya), (xb, yb) in pairwise(stops):
-        middle = (ya + yb) / 2
-        points += [(xa, middle), (xb, middle), (xb, yb)]
-    return points, (x1, top) if directed else None
-
+"""A place in a layer: that of a node, or of an edge that passes."""
 
 FONT_SIZE = 13.0
-LONGEST = 32
+LONGEST_LABEL = 32
 """Characters of a name in a picture; the full name is in its title."""
 
 PAD = 14.0
@@ -139,6 +43,16 @@ _ASCII = (
     *(42, 52, 40, 64, 59, 82, 60, 60, 53, 64, 34, 64, 84),
 )
 """Hundredths of an em from space to tilde in DejaVu Sans, which is wider than what most systems have."""
+
+LAYER = 66.0
+"""From one layer to the next, where these are laid out here."""
+
+BETWEEN = 18.0
+PASSING = 12.0
+"""Width of the place that an edge takes where it passes a layer."""
+
+ARROW_LENGTH = 9.0
+SWEEPS = 12
 
 
 @dataclass(frozen=True)
@@ -160,7 +74,6 @@ class Curve:
     head: int
     points: tuple[Point, ...]
     tip: Point | None
-
     label: Point = (0.0, 0.0)
 
     def at(self, share: float) -> Point:
@@ -197,28 +110,10 @@ def lay_out(graph: Graph) -> Layout:
     alone = [i for i in range(len(sizes)) if i not in linked]
     width, height = _rows(boxes, alone, layers)
     ordered = tuple(boxes[i] for i in range(len(sizes)))
-    return Layout(width, height, ordered, _labelled(layers.curves, ordered))
+    return Layout(width, height, ordered, _place_labels(layers.curves, ordered))
 
 
-def _labelled(curves: Sequence[Curve], boxes: Sequence[Box]) -> tuple[Curve, ...]:
-    """Return the curves with a place for a number on each: near its middle, on no box and if possible on no other."""
-    taken: list[Point] = []
-    found = []
-    for curve in curves:
-        places = [curve.at(share) for share in _SHARES]
-        free = [p for p in places if not any(_on(p, (b.x, b.y), b.width, b.height) for b in boxes)]
-        alone = [p for p in free if not any(_on(p, other, *LABEL) for other in taken)]
-        place = (alone or free or places)[0]
-        taken.append(place)
-        found.append(replace(curve, label=place))
-    return tuple(found)
-
-
-def _on(label: Point, other: Point, width: float, height: float) -> bool:
-    return abs(label[0] - other[0]) < (LABEL[0] + width) / 2 and abs(label[1] - other[1]) < (LABEL[1] + height) / 2
-
-
-def shortened(name: str, most: int = LONGEST) -> str:
+def shorten(name: str, most: int = LONGEST_LABEL) -> str:
     """Return a name that fits: its beginning and its end."""
     name = visible(name)
     if len(name) <= most:
@@ -253,18 +148,16 @@ def _em(character: str) -> float:
 
 
 def _box(name: str) -> Box:
-    label = shortened(name)
+    label = shorten(name)
     return Box(0.0, 0.0, max(text_width(label) + 2 * BOX_PADDING, 44.0), BOX_HEIGHT, label)
 
 
-def _layers(
-    sizes: Sequence[Box], edges: Sequence[tuple[int, int, bool]], linked: Sequence[int]
-) -> tuple[Layout, dict[int, Box]]:
+def _layers(sizes: Sequence[Box], edges: Sequence[Link], linked: Sequence[int]) -> tuple[Layout, dict[int, Box]]:
     """Ask Graphviz for the positions. Labels are not handed over: no name can be taken for a command."""
     try:
         import pygraphviz
     except ImportError:  # its wheel looks for libraries of the system (glib, X11)
-        return _plainly(sizes, edges, linked)
+        return _plain_layers(sizes, edges, linked)
     lines = [
         "digraph g {",
         "graph [rankdir=TB, nodesep=0.22, ranksep=0.52, pad=0];",
@@ -286,31 +179,98 @@ def _layers(
         x, y = point(item["pos"])
         placed[index] = replace(sizes[index], x=x, y=y)
     found = {(names[item["tail"]], names[item["head"]]): item for item in drawn["edges"]}
-    curves = tuple(_curve(a, b, found[a, b], point) for a, b, _ in edges)
+    curves = tuple(_read_curve(a, b, found[a, b], point) for a, b, _ in edges)
     return Layout(width, height, (), curves), placed
 
 
-def _plainly(
-    sizes: Sequence[Box], edges: Sequence[tuple[int, int, bool]], linked: Sequence[int]
-) -> tuple[Layout, dict[int, Box]]:
-    """Lay the layers out ourselves."""
-    width, height, places, drawn = plain_layers([(box.width, box.height) for box in sizes], edges, linked)
-
-    def moved(point: Point) -> Point:
-        return point[0] + PAD, point[1] + PAD
-
-    curves = tuple(
-        Curve(a, b, tuple(moved(p) for p in points), None if tip is None else moved(tip))
-        for (a, b, _), (points, tip) in zip(edges, drawn, strict=True)
-    )
-    placed = {i: replace(sizes[i], x=moved(at)[0], y=moved(at)[1]) for i, at in places.items()}
-    return Layout(width, height, (), curves), placed
-
-
-def _curve(tail: int, head: int, item: dict[str, Any], point: Callable[[str], Point]) -> Curve:
+def _read_curve(tail: int, head: int, item: dict[str, Any], point: Callable[[str], Point]) -> Curve:
     parts = item["pos"].split(" ")
     tip = point(parts.pop(0)[2:]) if parts[0].startswith("e,") else None
     return Curve(tail, head, tuple(point(part) for part in parts), tip)
+
+
+def _plain_layers(sizes: Sequence[Box], edges: Sequence[Link], linked: Sequence[int]) -> tuple[Layout, dict[int, Box]]:
+    """Lay the layers out ourselves."""
+    tall = sizes[linked[0]].height
+    depth = _depths(edges, _order(edges, linked))
+    paths = _paths(edges, depth)
+    rows = _sweep(linked, depth, paths)
+    widths = {key: sizes[key].width if isinstance(key, int) else PASSING for row in rows for key in row}
+    width = max(sum(widths[key] for key in row) + BETWEEN * (len(row) - 1) for row in rows)
+    places: dict[Key, Point] = {}
+    for level, row in enumerate(rows):
+        x = (width - sum(widths[key] for key in row) - BETWEEN * (len(row) - 1)) / 2
+        for key in row:
+            places[key] = x + widths[key] / 2, level * LAYER + tall / 2
+            x += widths[key] + BETWEEN
+    curves = tuple(_bend(edge, [places[key] for key in path], tall) for path, edge in zip(paths, edges, strict=True))
+    placed = {i: replace(sizes[i], x=places[i][0] + PAD, y=places[i][1] + PAD) for i in linked}
+    return Layout(width, (len(rows) - 1) * LAYER + tall, (), curves), placed
+
+
+def _order(edges: Sequence[Link], linked: Sequence[int]) -> dict[int, int]:
+    """Return the place of every node in an order in which causes stand before their effects."""
+    left, order = list(linked), dict[int, int]()
+    while left:
+        ready = [n for n in left if all(not d or b != n or a in order for a, b, d in edges)]
+        order[ready[0] if ready else left[0]] = len(order)
+        left = [n for n in left if n not in order]
+    return order
+
+
+def _depths(edges: Sequence[Link], order: dict[int, int]) -> dict[int, int]:
+    """Return the layer of every node: below all that stand before it, and first causes close to their effects."""
+    near = {node: [a if b == node else b for a, b, _ in edges if node in (a, b)] for node in order}
+    depth = dict.fromkeys(order, 0)
+    for node, place in order.items():
+        depth[node] = max((depth[o] + 1 for o in near[node] if order[o] < place), default=0)
+    for node, place in order.items():
+        if all(order[o] > place for o in near[node]):
+            depth[node] = min(depth[o] for o in near[node]) - 1
+    return depth
+
+
+def _paths(edges: Sequence[Link], depth: dict[int, int]) -> list[list[Key]]:
+    """Return every edge's places from its upper to its lower end: a box, places that it passes, a box."""
+    paths: list[list[Key]] = []
+    for number, (a, b, _) in enumerate(edges):
+        upper, lower = (a, b) if depth[a] < depth[b] else (b, a)
+        paths.append([upper, *((number, level) for level in range(depth[upper] + 1, depth[lower])), lower])
+    return paths
+
+
+def _sweep(linked: Sequence[int], depth: dict[int, int], paths: Sequence[list[Key]]) -> list[list[Key]]:
+    """Return the layers, each ordered by where what is above and below it stands."""
+    rows: list[list[Key]] = [[] for _ in range(max(depth.values()) + 1)]
+    near: dict[Key, list[Key]] = {}
+    for node in linked:
+        rows[depth[node]].append(node)
+    for path in paths:
+        for key in path[1:-1]:
+            rows[key[1] if isinstance(key, tuple) else 0].append(key)
+        for one, other in pairwise(path):
+            near.setdefault(one, []).append(other)
+            near.setdefault(other, []).append(one)
+    for _ in range(SWEEPS):
+        at = {key: (i + 0.5) / len(row) for row in rows for i, key in enumerate(row)}
+        for row in rows:
+            row.sort(key=lambda key: sum(at[other] for other in near[key]) / len(near[key]))
+            at |= {key: (i + 0.5) / len(row) for i, key in enumerate(row)}
+    return rows
+
+
+def _bend(edge: Link, through: list[Point], tall: float) -> Curve:
+    """Return a curve through places."""
+    tail, head, directed = edge
+    (x0, y0), (x1, y1) = through[0], through[-1]
+    top = y1 - tall / 2
+    stops = [(x0, y0 + tall / 2), *through[1:-1], (x1, top - ARROW_LENGTH if directed else top)]
+    points = [stops[0]]
+    for (xa, ya), (xb, yb) in pairwise(stops):
+        middle = (ya + yb) / 2
+        points += [(xa, middle), (xb, middle), (xb, yb)]
+    padded = tuple((x + PAD, y + PAD) for x, y in points)
+    return Curve(tail, head, padded, (x1 + PAD, top + PAD) if directed else None)
 
 
 def _rows(boxes: dict[int, Box], alone: Sequence[int], layers: Layout) -> tuple[float, float]:
@@ -326,3 +286,21 @@ def _rows(boxes: dict[int, Box], alone: Sequence[int], layers: Layout) -> tuple[
         x += box.width + GAP
         right, bottom = max(right, x - GAP), y + BOX_HEIGHT / 2
     return right + 2 * PAD, bottom + 2 * PAD
+
+
+def _place_labels(curves: Sequence[Curve], boxes: Sequence[Box]) -> tuple[Curve, ...]:
+    """Return the curves with a place for a number on each: near its middle, on no box and if possible on no other."""
+    taken: list[Point] = []
+    found = []
+    for curve in curves:
+        places = [curve.at(share) for share in _SHARES]
+        free = [p for p in places if not any(_overlaps(p, (b.x, b.y), b.width, b.height) for b in boxes)]
+        alone = [p for p in free if not any(_overlaps(p, other, *LABEL) for other in taken)]
+        place = (alone or free or places)[0]
+        taken.append(place)
+        found.append(replace(curve, label=place))
+    return tuple(found)
+
+
+def _overlaps(label: Point, other: Point, width: float, height: float) -> bool:
+    return abs(label[0] - other[0]) < (LABEL[0] + width) / 2 and abs(label[1] - other[1]) < (LABEL[1] + height) / 2

@@ -12,12 +12,10 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError
-from discreet.ledger.changes import digits_up
 from discreet.ledger.entries import Entry
-from discreet.ledger.prices import Price
-from discreet.ledger.records import Book, Standing
-from discreet.ledger.sums import Plain, entries_among, plain_sum, shown
-from discreet.ledger.words import amount, guarded, printable, promise
+from discreet.ledger.prices import Price, round_up
+from discreet.ledger.records import Book, Plain, Standing, index_by_dataset, plain_sum, total_of
+from discreet.ledger.words import amount, printable, promise, protected_words
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.report.terminal import fold
@@ -25,8 +23,8 @@ from discreet.report.terminal import fold
 if TYPE_CHECKING:
     from discreet.ledger.verify import Verdict
 
-BAR = 30
-WHAT = 44
+SPENT_BAR = 30
+LONGEST_WHAT = 44
 """Characters of what was asked, with its purpose; `--json` and `export` hold all."""
 
 ODD = (LedgerError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
@@ -38,20 +36,20 @@ STATES = {"limit": "limit", "reserved": "reserved, not committed", "refused": "r
 
 def bar(share: float) -> str:
     """Return a bar of what is spent; anything spent shows, and so does anything left."""
-    filled = min(BAR, max(round(share * BAR), 1 if share > 0 else 0))
+    filled = min(SPENT_BAR, max(round(share * SPENT_BAR), 1 if share > 0 else 0))
     if share < 1:
-        filled = min(filled, BAR - 1)
-    return "█" * filled + "░" * (BAR - filled)
+        filled = min(filled, SPENT_BAR - 1)
+    return "█" * filled + "░" * (SPENT_BAR - filled)
 
 
-def so_far(standing: Standing, plain: Plain | None = None) -> str:
+def total_words(standing: Standing, plain: Plain | None = None) -> str:
     """Return what all runs together amount to."""
-    (found, delta), limit = shown(standing, plain), standing.limit
+    (found, delta), limit = total_of(standing, plain), standing.limit
     if found is None:
-        parts = digits_up(float(Fraction(standing.spent.delta, GRAINS)))
+        parts = round_up(float(Fraction(standing.spent.delta, GRAINS)))
         how = "be told" if limit is None else f"be told in {limit.currency.value}"
         return f"more than can {how} at delta {delta:g}" + (f" (other means: delta {parts:g})" if parts else "")
-    return promise(digits_up(found), delta)
+    return promise(round_up(found), delta)
 
 
 def standing_line(standing: Standing, request: str, plain: Plain | None = None) -> str:
@@ -60,13 +58,13 @@ def standing_line(standing: Standing, request: str, plain: Plain | None = None) 
     runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
     if limit is None:
         return fold(
-            f"Ledger: {name!r} has no limit. {runs} so far: {so_far(standing, plain)} in all, and nothing stops the "
-            f"next one; `discreet ledger limit --dataset {quote(name)} --epsilon E` does. Request {request}.",
+            f"Ledger: {name!r} has no limit. {runs} so far: {total_words(standing, plain)} in all, and nothing stops "
+            f"the next one; `discreet ledger limit --dataset {quote(name)} --epsilon E` does. Request {request}.",
             "",
         )
     return fold(
         f"Ledger: {name!r}: {limit.share(standing.spent):.1%} of its limit ({promise(limit.epsilon, limit.delta)}) is "
-        f"spent in {runs}; {_further(standing)}. Request {request}.",
+        f"spent in {runs}; {_further_words(standing)}. Request {request}.",
         "",
     )
 
@@ -78,11 +76,11 @@ def standing_text(standing: Standing, plain: Plain | None = None) -> str:
     head = f"{printable(standing.dataset)}   (owner: {printable(standing.owner) or 'none'})"
     if standing.protects:
         only = "; all together hold for single rows only" if len(standing.protects) > 1 else ""
-        head += f"\n  runs protect {guarded(standing.protects)}{only}"
+        head += f"\n  runs protect {protected_words(standing.protects)}{only}"
     if standing.into is not None:
         return f"{head}\n  counted under {printable(standing.into)!r}"
     if limit is None:
-        total = so_far(standing, plain)
+        total = total_words(standing, plain)
         return f"{head}\n  no limit declared: {runs}, so far {total} in all, and nothing stops the next one"
     share = limit.share(spent)
     put_by = f", {limit.approximate:g} of it for approximate parts" if limit.approximate else ""
@@ -91,13 +89,13 @@ def standing_text(standing: Standing, plain: Plain | None = None) -> str:
             head,
             f"  {bar(share)}  {share:.1%} spent in {runs}",
             f"  limit   {promise(limit.epsilon, limit.delta)}{put_by}: {amount(limit.amount, limit.currency)}",
-            f"  spent   {so_far(standing)}: {amount(spent.amount(limit.currency), limit.currency)}",
-            f"  left    {amount(max(limit.left(spent), 0), limit.currency)}: {_further(standing)}",
+            f"  spent   {total_words(standing)}: {amount(spent.amount(limit.currency), limit.currency)}",
+            f"  left    {amount(max(limit.left(spent), 0), limit.currency)}: {_further_words(standing)}",
         ]
     )
 
 
-def _further(standing: Standing) -> str:
+def _further_words(standing: Standing) -> str:
     """Say what a further run could have."""
     limit, spent = standing.limit, standing.spent
     if limit is None:
@@ -119,13 +117,13 @@ def ledger_text(place: str, book: Book, dataset: str | None, last: int | None) -
         f"head {book.head}",
     ]
     wanted = [s for s in book.standings.values() if dataset in (None, s.dataset)]
-    entries_of = entries_among(book.entries)
+    entries_of = index_by_dataset(book.entries)
     if not wanted:
         lines += ["", "No data set yet: `discreet ledger limit --dataset NAME --epsilon E` declares a limit."]
     for standing in wanted:
         lines += ["", standing_text(standing, plain_sum(entries_of, standing.dataset))]
         currency = Currency.ZCDP if standing.limit is None else standing.limit.currency
-        rows = [_readable(entry, state, currency) for entry, state in _states(book.entries, standing.dataset)]
+        rows = [_row_or_note(entry, state, currency) for entry, state in _states(book.entries, standing.dataset)]
         if rows:
             hidden = 0 if last is None else max(len(rows) - last, 0)
             if hidden:
@@ -150,7 +148,7 @@ def _states(entries: Sequence[Entry], dataset: str) -> list[tuple[Entry, str]]:
     return found
 
 
-def _readable(entry: Entry, state: str, currency: Currency) -> tuple[str, ...]:
+def _row_or_note(entry: Entry, state: str, currency: Currency) -> tuple[str, ...]:
     try:
         return _row(entry, state, currency)
     except ODD:
@@ -166,23 +164,23 @@ def _row(entry: Entry, state: str, currency: Currency) -> tuple[str, ...]:
             number,
             when,
             who,
-            _short(f"limit{why}"),
+            _shorten(f"limit{why}"),
             f"{limit['epsilon']:g}, {limit['delta']:g}",
             "",
             "declared",
             "",
         )
     if entry.kind == "merged":
-        return (number, when, who, _short(f"counted under {facts['standing']['into']}{why}"), "", "", "closed", "")
+        return (number, when, who, _shorten(f"counted under {facts['standing']['into']}{why}"), "", "", "closed", "")
     asked = facts["asked"]
     what = " ".join(part for part in (printable(str(asked["command"])), printable(str(asked["method"]))) if part) + why
     numbers = "" if asked["epsilon"] is None else f"{asked['epsilon']:g}, {asked['delta']:g}"
     grains = None if entry.kind == "refused" else Price.from_dict(facts["cost"]).amount(currency)
     cost = "" if grains is None else f"{float(Fraction(grains, GRAINS)):.4g}"
-    return (number, when, who, _short(what), numbers, cost, state, _short(printable(entry.request or ""), 24))
+    return (number, when, who, _shorten(what), numbers, cost, state, _shorten(printable(entry.request or ""), 24))
 
 
-def _short(text: str, most: int = WHAT) -> str:
+def _shorten(text: str, most: int = LONGEST_WHAT) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -200,7 +198,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
 def standing_dict(standing: Standing, plain: Plain | None = None) -> dict[str, Any]:
     """Return where a data set stands, as plain data."""
     limit, spent = standing.limit, standing.spent
-    epsilon, delta = shown(standing, plain)
+    epsilon, delta = total_of(standing, plain)
     found: dict[str, Any] = {
         "dataset": standing.dataset,
         "owner": standing.owner,
@@ -236,7 +234,7 @@ def entry_dict(entry: Entry) -> dict[str, Any]:
 
 def ledger_dict(book: Book, dataset: str | None) -> dict[str, Any]:
     """Return the ledger as plain data."""
-    entries_of = entries_among(book.entries)
+    entries_of = index_by_dataset(book.entries)
     wanted = [s for s in book.standings.values() if dataset in (None, s.dataset)]
     return {
         "schema": 1,

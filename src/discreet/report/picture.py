@@ -1,4 +1,4 @@
-"""A picture of a graph: shows itself in notebooks, and is saved as SVG, PNG or PDF.
+"""A picture of a graph: what stands for a discovery in a notebook, and files of SVG, PNG and PDF.
 
 PNG and PDF are drawn by the Graphviz inside the pygraphviz wheel, at the positions of the SVG, in a process of its
 own, since fonts are set up once in a process. A font comes with the package: the machine needs none, and other
@@ -22,7 +22,7 @@ from discreet.release.discovery import Discovery
 from discreet.report import check_file, write_bytes
 from discreet.report.layout import FONT_SIZE, Layout, lay_out, text_width
 from discreet.report.svg import ARROW, FILL, FONTS, INK, LINE, PAPER, STAMP, STAMP_HEIGHT, UNKNOWN, graph_svg, stroke_of
-from discreet.report.words import found_words, kept_to
+from discreet.report.words import found_words, neighbour_words
 from discreet.search.graph import Edge, Mark
 
 ENDINGS = ("svg", "png", "pdf")
@@ -46,6 +46,13 @@ _SYSTEM = (
 _OURS = re.compile("[\\s -~\u00a0-\u017f\u0370-\u045f\u2010-\u2027]*")
 
 
+_FRAME = (
+    f"background:{PAPER};color:{INK};border:1px solid #d3dce5;border-radius:8px;padding:10px 12px;max-width:100%;"
+    f"box-sizing:border-box;overflow-x:auto;font-size:14px;line-height:1.5;font-family:{FONTS}"
+)
+"""Dark themes change neither colour, so that the picture is read on what it was drawn for."""
+
+
 def stamp_of(discovery: Discovery) -> str:
     """Return what is written above a picture of what is not private."""
     return "" if discovery.privacy.private else "NOT PRIVATE: made with predictable noise, for a test"
@@ -67,11 +74,11 @@ class Picture:
 
     def png(self) -> bytes:
         """Return the picture as PNG, with two dots to a pixel."""
-        return _drawn(self.discovery, "png:cairo")
+        return _draw(self.discovery, "png:cairo")
 
     def pdf(self) -> bytes:
         """Return the picture as a PDF of one page."""
-        return _drawn(self.discovery, "pdf:cairo")
+        return _draw(self.discovery, "pdf:cairo")
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file; its ending says how: .svg, .png or .pdf."""
@@ -80,6 +87,23 @@ class Picture:
         check_file(path)
         made = self.svg().encode() + b"\n" if ending == "svg" else getattr(self, ending)()
         return write_bytes(path, made)
+
+
+def notebook_html(discovery: Discovery) -> str:
+    """Return what stands for a discovery in a notebook."""
+    privacy, graph = discovery.privacy, discovery.graph
+    key = [
+        found_words(graph, discovery.domain.rows),
+        f"epsilon {privacy.epsilon:g}, delta {privacy.delta:g} for {neighbour_words(privacy)}",
+        f"method {discovery.method}",
+    ]
+    stamp = stamp_of(discovery)
+    bad = f'<div style="color:{STAMP};font-weight:bold">{escape(stamp)}</div>' if stamp else ""
+    dashed = "dashed: direction unknown. " if graph.undirected else ""
+    wide = "The wider an edge, the surer; point at it for its confidence." if discovery.confidence else ""
+    note = f'<div style="color:#4a5a6a;font-size:12px">Arrows: from cause to effect; {dashed}{wide}</div>'
+    picture = graph_svg(graph, discovery.confidence, background=None)
+    return f'<div style="{_FRAME}">{bad}<div>{escape(" · ".join(key))}</div>{picture}{note}</div>'
 
 
 def ending_of(path: Path, endings: tuple[str, ...]) -> str:
@@ -104,7 +128,7 @@ def dot_of(discovery: Discovery) -> str:
     ]
     for i, box in enumerate(layout.boxes):
         at = f'pos="{box.x:.2f},{layout.height - box.y:.2f}", width={box.width / 72:.4f}, height={box.height / 72:.4f}'
-        lines.append(f"{i} [{at}, label={_quoted(box.label)}];")
+        lines.append(f"{i} [{at}, label={_quote(box.label)}];")
     for curve, edge in zip(layout.curves, graph.edges(), strict=True):
         width, opacity = stroke_of(discovery.confidence.get(edge.pair))
         points = " ".join(f"{x:.2f},{layout.height - y:.2f}" for x, y in curve.points)
@@ -136,16 +160,16 @@ def _frame(layout: Layout, stamp: str) -> list[str]:
     ]
     if stamp:
         at = f"{text_width(stamp) / 2 + 14:.2f},{layout.height + STAMP_HEIGHT / 2 - 4:.2f}"
-        lines.append(f'stamp [pos="{at}", shape=plaintext, style="", fontcolor="{STAMP}", label={_quoted(stamp)}];')
+        lines.append(f'stamp [pos="{at}", shape=plaintext, style="", fontcolor="{STAMP}", label={_quote(stamp)}];')
     return lines
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a text that Graphviz takes for nothing but text."""
     return '"' + text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _drawn(discovery: Discovery, form: str) -> bytes:
+def _draw(discovery: Discovery, form: str) -> bytes:
     """Let Graphviz draw, in a process that knows our font."""
     dot = dot_of(discovery)
     with tempfile.TemporaryDirectory() as folder:
@@ -182,27 +206,3 @@ def _fonts(folder: Path, *, every: bool) -> Path:
         encoding="utf-8",
     )
     return told
-
-
-_FRAME = (
-    f"background:{PAPER};color:{INK};border:1px solid #d3dce5;border-radius:8px;padding:10px 12px;max-width:100%;"
-    f"box-sizing:border-box;overflow-x:auto;font-size:14px;line-height:1.5;font-family:{FONTS}"
-)
-"""Dark themes change neither colour, so that the picture is read on what it was drawn for."""
-
-
-def notebook_html(discovery: Discovery) -> str:
-    """Return what stands for a discovery in a notebook."""
-    privacy, graph = discovery.privacy, discovery.graph
-    key = [
-        found_words(graph, discovery.domain.rows),
-        f"epsilon {privacy.epsilon:g}, delta {privacy.delta:g} for {kept_to(privacy)}",
-        f"method {discovery.method}",
-    ]
-    stamp = stamp_of(discovery)
-    bad = f'<div style="color:{STAMP};font-weight:bold">{escape(stamp)}</div>' if stamp else ""
-    dashed = "dashed: direction unknown. " if graph.undirected else ""
-    wide = "The wider an edge, the surer; point at it for its confidence." if discovery.confidence else ""
-    note = f'<div style="color:#4a5a6a;font-size:12px">Arrows: from cause to effect; {dashed}{wide}</div>'
-    picture = graph_svg(graph, discovery.confidence, background=None)
-    return f'<div style="{_FRAME}">{bad}<div>{escape(" · ".join(key))}</div>{picture}{note}</div>'

@@ -1,4 +1,4 @@
-"""The graph for a terminal: what causes what, cause by cause, in the order of the layers."""
+"""What a terminal shows: graphs cause by cause, directions, answers to tests, and privacy statements."""
 
 from __future__ import annotations
 
@@ -15,15 +15,26 @@ from discreet.release.direction import NOT_TRUTH, Directions
 from discreet.release.discovery import Confidence, Discovery
 from discreet.report.budget import balance
 from discreet.report.layout import visible
-from discreet.report.words import found_words, kept_to, not_promised, promised, recorded, spendings, spent
+from discreet.report.words import (
+    found_words,
+    neighbour_words,
+    not_promised_words,
+    promised_words,
+    recorded_words,
+    spending_words,
+    spent_words,
+)
 from discreet.search.graph import Edge, Graph, Mark, Pair
 
-WIDEST, NARROWEST = 120, 40
-"""Columns that are used of a terminal: what it has, between these."""
+WIDEST, WIDTH, NARROWEST = 120, 96, 40
+"""Columns that graphs and folded words take of a terminal: what it has, up to these, and no fewer than the last."""
 
-BAR = 5
-ROOM = 24
+SURE_BAR = 5
+NAMES = 24
 """Columns that names get, if they need them, before confidence is told in full."""
+
+NEARLY_SURE = 0.999
+"""A probability above this is said to be so."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,16 @@ def marks_for(stream: TextIO) -> Marks:
     return LINES
 
 
+def fold(text: str, indent: str) -> str:
+    """Return text in lines that fit the terminal."""
+    return textwrap.fill(text, _columns(WIDTH), subsequent_indent=indent, break_long_words=False)
+
+
+def _columns(most: int, given: int | None = None) -> int:
+    """Return how many columns are used, of those of the terminal unless they are given."""
+    return max(min(given or shutil.get_terminal_size((most, 24)).columns, most), NARROWEST)
+
+
 def summary_text(discovery: Discovery, marks: Marks = LINES) -> str:
     """Return one line about what was found."""
     return found_words(discovery.graph, discovery.domain.rows, marks.arrow, marks.line)
@@ -77,14 +98,14 @@ def graph_text(
     Columns that stand alone come last. By default as wide as the terminal.
     """
     sure = confidence or {}
-    width = max(min(width or shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST), NARROWEST)
+    width = _columns(WIDEST, width)
     groups = _groups(graph, sure)
     edges = [(a, b) for a, found in groups for b, _ in found]
     names = [_cells(a) for a, _ in groups], [_cells(b) for _, b in edges]
     for form in (_with_bar, _in_words, _in_numbers):  # the first that leaves room for names
         words = {pair: form(one, marks) for pair, one in sure.items()}
         spare = width - 11 - max((len(text) for text in words.values()), default=-2)
-        if spare >= min(ROOM, max(names[0], default=0) + max(names[1], default=0)):
+        if spare >= min(NAMES, max(names[0], default=0) + max(names[1], default=0)):
             break
     left, right = _shares(*names, spare)
     lines = []
@@ -134,8 +155,8 @@ def _groups(graph: Graph, sure: Mapping[Pair, Confidence]) -> list[tuple[str, li
 
 
 def _with_bar(sure: Confidence, marks: Marks) -> str:
-    filled = round(sure.edge * BAR)
-    return f"{marks.full * filled}{marks.empty * (BAR - filled)} {_in_words(sure, marks)}"
+    filled = round(sure.edge * SURE_BAR)
+    return f"{marks.full * filled}{marks.empty * (SURE_BAR - filled)} {_in_words(sure, marks)}"
 
 
 def _in_words(sure: Confidence, _marks: Marks) -> str:
@@ -178,28 +199,14 @@ def _fit(name: str, width: int, marks: Marks) -> str:
     return name + " " * (width - _cells(name))
 
 
-__all__ = ["graph_text", "summary_text"]
-
-WIDTH, NARROWEST_TEXT = 96, 40
-"""Columns of folded words: what the terminal has, between these."""
-
-MOST = 0.999
-"""A probability above this is said to be so."""
-
-
-def statement_text(discovery: Discovery) -> str:
-    """Return the privacy statement."""
-    return statement(discovery.privacy, discovery.domain.rows, not_promised(discovery.privacy), spent(discovery))
-
-
 def direction_text(found: Directions) -> str:
     """Return one line a pair, causes first, with how sure the noise leaves it."""
     lines = []
     wide = max(len(pair.cause or pair.x) for pair in found.pairs)
     right = max(len(pair.effect or pair.y) for pair in found.pairs)
     for pair in found.pairs:
-        mark = "───" if pair.cause is None else "──▶"
-        share = "" if pair.sure is None else f"over {MOST:g}" if pair.sure > MOST else f"{pair.sure:.3f}"
+        mark = LINES.line if pair.cause is None else LINES.arrow
+        share = "" if pair.sure is None else f"over {NEARLY_SURE:g}" if pair.sure > NEARLY_SURE else f"{pair.sure:.3f}"
         sure = "" if pair.sure is None else f", not turned round by its noise with probability {share}"
         noise = "" if pair.scale is None else f" (noise {pair.scale:.2g})"
         close = "" if pair.doubt is None else f" {pair.doubt}:"
@@ -208,32 +215,6 @@ def direction_text(found: Directions) -> str:
             f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
         )
     return "\n".join([*lines, "", fold(NOT_TRUTH, "")])
-
-
-def direction_statement(found: Directions) -> str:
-    """Return the privacy statement of directions."""
-    limits = not_promised(found.privacy, f"That a direction is true. {NOT_TRUTH}")
-    return statement(found.privacy, found.rows, limits, spendings(found.privacy))
-
-
-def statement(privacy: Privacy, rows: int, limits: list[str], spendings: list[str]) -> str:
-    """Return a privacy statement from its parts."""
-    blocks = [
-        ("Promised", promised(privacy, rows)),
-        ("Not promised", limits),
-        ("Spent", [balance(privacy), *spendings] if privacy.spent else spendings),
-    ]
-    blocks.append(("Recorded", [recorded(privacy)]))
-    lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for {kept_to(privacy)}"]
-    for title, points in blocks:
-        lines += ["", f"{title}:"] + [fold(f"  - {point}", "    ") for point in points]
-    return "\n".join(lines)
-
-
-def fold(text: str, indent: str) -> str:
-    """Return text in lines that fit the terminal."""
-    width = max(min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH), NARROWEST_TEXT)
-    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False)
 
 
 def answer_text(found: Answer) -> str:
@@ -251,7 +232,34 @@ def answer_text(found: Answer) -> str:
     return "\n".join(lines)
 
 
+def statement_text(discovery: Discovery) -> str:
+    """Return the privacy statement."""
+    return _statement(
+        discovery.privacy, discovery.domain.rows, not_promised_words(discovery.privacy), spent_words(discovery)
+    )
+
+
+def direction_statement(found: Directions) -> str:
+    """Return the privacy statement of directions."""
+    limits = not_promised_words(found.privacy, f"That a direction is true. {NOT_TRUTH}")
+    return _statement(found.privacy, found.rows, limits, spending_words(found.privacy))
+
+
 def answer_statement(found: Answer) -> str:
     """Return the privacy statement of an answer."""
-    limits = not_promised(found.privacy, f"That the answer is true. {NOT_PROOF}")
-    return statement(found.privacy, found.rows, limits, spendings(found.privacy))
+    limits = not_promised_words(found.privacy, f"That the answer is true. {NOT_PROOF}")
+    return _statement(found.privacy, found.rows, limits, spending_words(found.privacy))
+
+
+def _statement(privacy: Privacy, rows: int, limits: list[str], spent: list[str]) -> str:
+    """Return a privacy statement from its parts."""
+    blocks = [
+        ("Promised", promised_words(privacy, rows)),
+        ("Not promised", limits),
+        ("Spent", [balance(privacy), *spent] if privacy.spent else spent),
+        ("Recorded", [recorded_words(privacy)]),
+    ]
+    lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for {neighbour_words(privacy)}"]
+    for title, points in blocks:
+        lines += ["", f"{title}:"] + [fold(f"  - {point}", "    ") for point in points]
+    return "\n".join(lines)

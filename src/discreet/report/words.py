@@ -7,8 +7,13 @@ import math
 from discreet.domain import UNIT
 from discreet.privacy.statement import Privacy
 from discreet.release.discovery import Discovery
-from discreet.report.budget import few, steps
+from discreet.report.budget import merge_small, steps
 from discreet.search.graph import Graph
+
+GRAPH_IS_NOT_TRUTH = (
+    "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no hidden "
+    "common causes and that no effects cancel out. An arrow is a hypothesis worth testing."
+)
 
 
 def found_words(graph: Graph, rows: int, arrow: str = "", line: str = "") -> str:
@@ -20,7 +25,7 @@ def found_words(graph: Graph, rows: int, arrow: str = "", line: str = "") -> str
     return f"{columns}, {rows:,} rows: {edges}, {arrows} with a direction{marks[0]}, {lines} without{marks[1]}"
 
 
-def promised(privacy: Privacy, rows: int) -> list[str]:
+def promised_words(privacy: Privacy, rows: int) -> list[str]:
     """Return what was promised."""
     if not privacy.private:
         return ["NOT PRIVATE: this was made with predictable noise, for a test. Nothing is promised to anybody."]
@@ -48,13 +53,7 @@ def promised(privacy: Privacy, rows: int) -> list[str]:
     return lines
 
 
-GRAPH = (
-    "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no hidden "
-    "common causes and that no effects cancel out. An arrow is a hypothesis worth testing."
-)
-
-
-def beyond(privacy: Privacy) -> str:
+def beyond_words(privacy: Privacy) -> str:
     """Return what is not promised beyond whom the promise is made to."""
     if privacy.max_rows is not None:
         of_each = "one row" if privacy.max_rows == 1 else f"{privacy.max_rows:,} rows"
@@ -66,26 +65,26 @@ def beyond(privacy: Privacy) -> str:
     return f"Anything beyond one row: {whom} with several rows is protected for each of them, not for all together."
 
 
-def kept_to(privacy: Privacy) -> str:
+def neighbour_words(privacy: Privacy) -> str:
     """Return what neighbouring tables differ in, in short."""
     return "replacing one row" if privacy.max_rows is None else f"changing all rows of one {privacy.unit}"
 
 
-def not_promised(privacy: Privacy, truth: str = GRAPH) -> list[str]:
+def not_promised_words(privacy: Privacy, truth: str = GRAPH_IS_NOT_TRUTH) -> list[str]:
     """Return what was not promised; last what it would take for the answer to be true."""
     return [
         "That nothing can be learned about you: what holds for people like you may be inferred about you, whether or "
         "not you took part.",
-        beyond(privacy),
+        beyond_words(privacy),
         "The number of rows and the declared domain: they are public.",
         "That running this again is free: every further release from the same rows adds to the cost.",
         truth,
     ]
 
 
-def spent(discovery: Discovery) -> list[str]:
+def spent_words(discovery: Discovery) -> list[str]:
     """Return what the budget was spent on."""
-    lines = spendings(discovery.privacy)
+    lines = spending_words(discovery.privacy)
     if discovery.settings.get("stopped"):
         lines.append("All of it: the budget was used up before everything was asked, and pairs not yet judged stay.")
     if skipped := discovery.settings.get("skipped"):
@@ -95,7 +94,7 @@ def spent(discovery: Discovery) -> list[str]:
     return lines
 
 
-def recorded(privacy: Privacy) -> str:
+def recorded_words(privacy: Privacy) -> str:
     """Return where the release stands in a ledger, or that it stands in none."""
     if not privacy.private:
         return "In no ledger: what is not private has no budget."
@@ -105,12 +104,12 @@ def recorded(privacy: Privacy) -> str:
     return f"Entry {stamp.entry} of ledger {stamp.ledger}; its head was {stamp.head} then."
 
 
-def spendings(privacy: Privacy) -> list[str]:
+def spending_words(privacy: Privacy) -> list[str]:
     """Return what was spent, charges of one kind together."""
     if not privacy.spent:
         return ["Nothing: no question was asked of the rows."]
     lines = []
-    for step in few(steps(privacy)):
+    for step in merge_small(steps(privacy)):
         share = "" if step.share is None else f", {step.share:.1%} of the budget"
         lines.append(f"{step.what}; {step.mechanism}; {step.amount:.6g} {step.currency}{share}")
     if privacy.max_rows not in (None, 1):

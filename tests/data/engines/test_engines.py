@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.cli.recording import source_name
+from discreet.cli.options import source_name
 from discreet.data import counting as sizing
 from discreet.data.counting import block_cells, blocks, margin
 from discreet.data.engines.postgres import split_url

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, SettingError
-from discreet.ledger.sqlite import CREATE, KEPT, NOT_YET, TABLES, WAIT, Session, check_version
+from discreet.ledger.stores import CREATE, NOT_YET, ONLY_GROW, TABLES, WAIT, Session, check_version
 
 if TYPE_CHECKING:
     import psycopg
@@ -72,17 +72,17 @@ class PostgreSQL:
 
     def begin(self, first: Callable[[Session], object]) -> None:
         """Make the tables and the first entry if there are none, in one transaction."""
-        with self._connected() as session:
-            if self._there(session):
+        with self._connect() as session:
+            if self._is_there(session):
                 return
             session.run("SELECT pg_advisory_xact_lock(hashtext('discreet ledger'))")
-            if self._there(session):
+            if self._is_there(session):
                 return
             session.run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             for sql in CREATE:
                 session.run(sql.format(big="BIGINT"))
             session.run(_ONLY_GROWS)
-            for table in KEPT:
+            for table in ONLY_GROW:
                 session.run(
                     f"CREATE TRIGGER {table}_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
                     "EXECUTE FUNCTION discreet_only_grows()"
@@ -90,26 +90,26 @@ class PostgreSQL:
             first(session)
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def write(self) -> Iterator[Session]:
         """Return a context of one transaction, while which nobody else writes."""
-        with self._connected() as session:
-            self._exists(session)
+        with self._connect() as session:
+            self._check_there(session)
             session.run(f"SELECT pg_advisory_xact_lock('{SCHEMA}.discreet_entries'::regclass::oid::bigint)")
-            self._exists(session)  # as it is now that nobody else writes
+            self._check_there(session)  # as it is now that nobody else writes
             yield session
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def read(self) -> Iterator[Session]:
         """Return a context in which everything is seen as of one moment."""
-        with self._connected("REPEATABLE READ, READ ONLY") as session:
-            self._exists(session)
+        with self._connect("REPEATABLE READ, READ ONLY") as session:
+            self._check_there(session)
             yield session
 
-    def _exists(self, session: Session) -> None:
-        if not self._there(session):
+    def _check_there(self, session: Session) -> None:
+        if not self._is_there(session):
             raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger in ")))
 
-    def _there(self, session: Session) -> bool:
+    def _is_there(self, session: Session) -> bool:
         """Whether there is a ledger; one that this version does not know, or that is damaged, is refused."""
         wanted = ", ".join(f"to_regclass('{SCHEMA}.{table}') IS NOT NULL" for table in TABLES)
         there = session.run(f"SELECT {wanted}")[0]
@@ -120,7 +120,7 @@ class PostgreSQL:
         return all(there)
 
     @contextmanager
-    def _connected(self, isolation: str = "READ COMMITTED") -> Iterator[_Transaction]:
+    def _connect(self, isolation: str = "READ COMMITTED") -> Iterator[_Transaction]:
         """One connection, one transaction: committed at the end, undone if anything fails.
 
         Names are looked up in the ledger's own schema, whatever the user's search path is.
@@ -142,7 +142,7 @@ class PostgreSQL:
         except (driver.errors.RaiseException, driver.errors.IntegrityError):
             failed = "refuses to be changed, since it only grows"
         except driver.OperationalError as error:
-            failed = _unreached(str(error))
+            failed = _reason(str(error))
         except driver.Error as error:
             failed = f"cannot be used ({type(error).__name__})"
         else:
@@ -150,7 +150,7 @@ class PostgreSQL:
         raise LedgerError(f"{self.name} {failed}")
 
 
-def _unreached(message: str) -> str:
+def _reason(message: str) -> str:
     """Say why a server cannot be reached, in our own words."""
     if "password" in message or "authentication" in message or "role" in message:
         return "refused the user or the password (PGPASSWORD or ~/.pgpass hold it)"

@@ -1,24 +1,28 @@
-"""Where entries are kept: one transaction at a time, durable when it ends. SQLite here; PostgreSQL beside."""
+"""A ledger in one SQLite file, and the line in which those who use it take turns."""
 
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from urllib.parse import quote
 
-from discreet.errors import LedgerError, SettingError
+from discreet.errors import LedgerError
+from discreet.ledger.stores import CREATE, NOT_YET, ONLY_GROW, TABLES, WAIT, Session, check_version
 
 try:
     import fcntl
 except ImportError:  # Windows has none
     fcntl = None  # type: ignore[assignment]
+
+
+DAMAGED = "is damaged: restore a backup, then check it with `discreet ledger verify`"
+NO_CODE = 0
 
 
 class Turn:
@@ -44,13 +48,13 @@ class Turn:
         if fcntl is None:
             return self
         try:
-            handle = self._handle = _opened(self._beside)
+            handle = self._handle = _open_line(self._beside)
         except OSError:
             return self
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._stand(handle)
+            self._wait_in_line(handle)
         except OSError:
             self.end()
         return self
@@ -65,7 +69,7 @@ class Turn:
             if not self._waiting:
                 self._close()
 
-    def _stand(self, handle: int) -> None:
+    def _wait_in_line(self, handle: int) -> None:
         """Wait in a thread, since a lock that blocks cannot be waited for with a limit."""
         self._waiting = True
         try:
@@ -101,7 +105,7 @@ def line_at(beside: Path) -> Path:
     return beside.with_name(beside.name + ".lock")
 
 
-def _opened(beside: Path) -> int:
+def _open_line(beside: Path) -> int:
     """Open the file of the line, made at its first use for whoever may read what they stand in line for."""
     path = line_at(beside)
     with suppress(FileNotFoundError):
@@ -115,83 +119,6 @@ def _opened(beside: Path) -> int:
             os.fchown(handle, whose.st_uid, whose.st_gid)
         return handle
     return os.open(path, os.O_RDONLY)
-
-
-SCHEMA = 1
-WAIT = 60
-"""Seconds to wait for others who write."""
-
-TABLES = ("discreet_ledger", "discreet_entries", "discreet_releases", "discreet_marks")
-KEPT = ("discreet_ledger", "discreet_entries", "discreet_releases")
-"""Tables in which nothing is ever changed or deleted."""
-
-DAMAGED = "is damaged: restore a backup, then check it with `discreet ledger verify`"
-NO_CODE = 0
-NOT_YET = "there is no ledger at {}; `discreet ledger init` begins one"
-
-CREATE = (
-    "CREATE TABLE discreet_ledger (version INTEGER NOT NULL)",
-    "CREATE TABLE discreet_entries (number {big} PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, request TEXT, "
-    "body TEXT NOT NULL, hash TEXT NOT NULL)",
-    "CREATE INDEX discreet_by_dataset ON discreet_entries (dataset, number)",
-    "CREATE UNIQUE INDEX discreet_one_reservation ON discreet_entries (request) WHERE kind = 'reserved'",
-    "CREATE UNIQUE INDEX discreet_one_commit ON discreet_entries (request) WHERE kind = 'committed'",
-    "CREATE TABLE discreet_releases (request TEXT PRIMARY KEY, body TEXT NOT NULL)",
-    "CREATE TABLE discreet_marks (dataset TEXT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (dataset, mark))",
-    f"INSERT INTO discreet_ledger VALUES ({SCHEMA})",
-)
-
-
-class Session(Protocol):
-    """One transaction."""
-
-    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement with `?` for each value, and return the rows it gives."""
-
-    def last(self, dataset: str | None) -> int | None:
-        """Return the number of the last entry, of all or of a data set; None if there is none."""
-
-    def whole(self) -> bool:
-        """Whether the tables themselves are in order, as far as the store can tell; looks at all of them."""
-
-
-class Store(Protocol):
-    """A place where entries are kept."""
-
-    @property
-    def name(self) -> str:
-        """What it is called, without any password."""
-
-    @property
-    def place(self) -> str:
-        """Where it is, without any password."""
-
-    @property
-    def key_name(self) -> Path | None:
-        """Where the key of marks lies beside it; None if that is in the user's folder."""
-
-    def user(self, session: Session) -> str | None:
-        """Return the name that a server knows the user by; None where there is no server."""
-
-    def begin(self, first: Callable[[Session], object]) -> None:
-        """Make the tables if there are none, and the first entry, in one transaction."""
-
-    def writing(self) -> Any:
-        """Return a context of one transaction, while which nobody else writes."""
-
-    def reading(self) -> Any:
-        """Return a context in which everything is seen as of one moment."""
-
-
-def check_version(found: list[tuple[Any, ...]], name: str) -> None:
-    """Refuse tables that this version does not know."""
-    if len(found) != 1 or not isinstance(found[0][0], int):
-        raise LedgerError(f"{name} is damaged: it does not say in what form it is; restore a backup")
-    if found[0][0] > SCHEMA:
-        raise LedgerError(
-            f"{name} was written by a newer version of discreet (schema {found[0][0]}, this one knows {SCHEMA}): "
-            "upgrade discreet; nothing was changed"
-        )
 
 
 class _Transaction:
@@ -252,10 +179,10 @@ class SQLite:
     def begin(self, first: Callable[[Session], object]) -> None:
         """Make the file, its tables and the first entry if there are none, in one transaction."""
         if self._path.is_file() and self._path.stat().st_size:
-            with self.reading():
+            with self.read():
                 return
-        self._empty()
-        with told(self.name, "nothing was changed"):
+        self._is_empty()
+        with translate_errors(self.name, "nothing was changed"):
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -263,14 +190,14 @@ class SQLite:
                 raise LedgerError(
                     f"{self.name} cannot be made: its folder cannot be made or written; name another place"
                 ) from None
-            with closing(self._open("rwc")) as connection, _immediate(connection):
+            with closing(self._open("rwc")) as connection, _write_alone(connection):
                 tables = self._tables(connection)
                 if tables:
                     self._check(connection, tables)
                     return
                 for sql in (*CREATE, "CREATE INDEX discreet_again ON discreet_entries (number, dataset)"):
                     connection.execute(sql.format(big="INTEGER"))
-                for table in KEPT:
+                for table in ONLY_GROW:
                     for change in ("UPDATE", "DELETE"):
                         connection.execute(
                             f"CREATE TRIGGER {table}_no_{change.lower()} BEFORE {change} ON {table} "
@@ -279,34 +206,34 @@ class SQLite:
                 first(_Transaction(connection, self.name))
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def write(self) -> Iterator[Session]:
         """Return a context of one transaction, while which nobody else writes."""
-        self._exists()
+        self._check_there()
         with (
-            told(self.name, "nothing was written"),
+            translate_errors(self.name, "nothing was written"),
             Turn(self._path, WAIT / 2),
             closing(self._open("rw")) as connection,
-            _immediate(connection),
+            _write_alone(connection),
         ):
             self._check(connection, self._tables(connection))
-            self._whole(connection)
+            self._check_length(connection)
             yield _Transaction(connection, self.name)
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def read(self) -> Iterator[Session]:
         """Return a context in which everything is seen as of one moment; a file that cannot be written will do."""
-        self._exists()
+        self._check_there()
         with (
-            told(self.name, "nothing was changed"),
+            translate_errors(self.name, "nothing was changed"),
             Turn(self._path, WAIT / 2) as turn,
-            closing(self._readable()) as connection,
+            closing(self._open_to_read()) as connection,
         ):
             connection.execute("BEGIN")
             self._check(connection, self._tables(connection))
             turn.end()  # others may come now: SQLite keeps them from changing what is read
             yield _Transaction(connection, self.name)
 
-    def _readable(self) -> sqlite3.Connection:
+    def _open_to_read(self) -> sqlite3.Connection:
         """Open for reading; if a process died while writing, let SQLite roll that back first."""
         try:
             return self._open("ro")
@@ -326,7 +253,7 @@ class SQLite:
             raise
         return connection
 
-    def _whole(self, connection: sqlite3.Connection) -> None:
+    def _check_length(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is longer than it says: what it forgot would be written over."""
         says = (
             connection.execute("PRAGMA page_count").fetchone()[0] * connection.execute("PRAGMA page_size").fetchone()[0]
@@ -334,11 +261,11 @@ class SQLite:
         if self._path.stat().st_size > says:
             raise LedgerError(f"{self.name} {DAMAGED}")
 
-    def _exists(self) -> None:
-        if self._empty():
+    def _check_there(self) -> None:
+        if self._is_empty():
             raise LedgerError(NOT_YET.format(self.name.removeprefix("the ledger ")))
 
-    def _empty(self) -> bool:
+    def _is_empty(self) -> bool:
         """Whether there is no ledger yet; refuse a file that is something else, and one that was deleted or emptied."""
         if self._path.exists() and not self._path.is_file():
             raise LedgerError(f"{self.name} is not a file")
@@ -370,7 +297,7 @@ class SQLite:
 
 
 @contextmanager
-def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
+def _write_alone(connection: sqlite3.Connection) -> Iterator[None]:
     """Write alone, and undo everything if something fails."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -383,7 +310,7 @@ def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def told(name: str, so: str) -> Iterator[None]:
+def translate_errors(name: str, so: str) -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield
@@ -414,34 +341,3 @@ def _reason(error: sqlite3.Error) -> str:
         sqlite3.SQLITE_CONSTRAINT: "refuses to be changed, since it only grows",
     }
     return reasons.get(code, f"cannot be used ({type(error).__name__})")
-
-
-def _file(path: str) -> SQLite:
-    """Return the ledger in a file, found once: a later change of the folder does not matter."""
-    if re.match(r"\w+=", path):
-        raise SettingError("ledger: a PostgreSQL server is named as postgresql://user@host/database")
-    try:
-        return SQLite(Path(path).expanduser().resolve())
-    except (OSError, RuntimeError, ValueError):
-        raise SettingError("ledger: that is no name of a file") from None
-
-
-def store_for(url: str | os.PathLike[str]) -> Store:
-    """Return the place that a URL or a path names: ``sqlite:///path``, a path, or ``postgresql://...``."""
-    text = os.fspath(url)
-    if not text or "\0" in text:
-        raise SettingError("ledger: name a file, sqlite:///path or postgresql://host/database")
-    scheme, separator, rest = text.partition("://")
-    if not separator and scheme.partition(":")[0] in ("sqlite", "postgresql", "postgres"):
-        raise SettingError("ledger: sqlite:///path with three slashes, or postgresql://host/database with two")
-    if not separator:
-        return _file(text)
-    if scheme == "sqlite":
-        if not rest.startswith("/") or len(rest) < 2:
-            raise SettingError("ledger: sqlite:///path with three slashes, and a fourth if the path is absolute")
-        return _file(rest[1:])
-    if scheme in ("postgresql", "postgres"):
-        from discreet.ledger.postgres import PostgreSQL
-
-        return PostgreSQL(text)
-    raise SettingError("ledger: expected a file, sqlite:///path or postgresql://host/database")
