@@ -126,10 +126,10 @@ def test_a_joint_table_answers_like_its_rows():
     assert joint.sums([("a",), ("b", "c")]) == plain.sums([("a",), ("b", "c")])
     together = sorted(zip(*(v.tolist() for v in joint.values(["a", "b", "c"])), strict=True))
     assert together == sorted(zip(*(codes[c].tolist() for c in sizes), strict=True))
-    assert joint.sampled(np.arange(500)).counts([("a", "b")])[0].tolist() == plain.counts([("a", "b")])[0].tolist()
+    assert joint.sample(np.arange(500)).counts([("a", "b")])[0].tolist() == plain.counts([("a", "b")])[0].tolist()
     moved = {"c": np.array([1, 1, 0, 0])}
     smaller = {**sizes, "c": 2}
-    again = zip(joint.recoded(moved, smaller).counts(sets), plain.recoded(moved, smaller).counts(sets), strict=True)
+    again = zip(joint.recode(moved, smaller).counts(sets), plain.recode(moved, smaller).counts(sets), strict=True)
     assert all((x == y).all() for x, y in again)
 
 
@@ -181,7 +181,7 @@ def test_misfits_clipped_values_and_marks_are_those_of_files(people, url):
     strict = Domain({n: replace(c, missing=None, other=None) for n, c in domain.columns.items()}, rows=ROWS)
     plain, there = open_source(table, domain), open_engine(url)
     assert there.misfits(strict) == plain.misfits(strict)
-    assert there.clipped(domain) == plain.clipped(domain)
+    assert there.count_clipped(domain) == plain.count_clipped(domain)
     assert there.mark(domain) == open_engine(url).mark(domain)
     fewer = Domain({n: domain[n] for n in list(domain)[:5]}, rows=ROWS)
     assert there.mark(fewer) != there.mark(domain)
@@ -192,7 +192,7 @@ def test_bins_that_wait_for_quantiles_are_found_in_the_engine(people, url):
     narrow = Domain({n: domain[n] for n in ("steps", "select", HOSTILE)}, rows=ROWS)
     edges = narrow["steps"].edges
     chosen = [edges[0], edges[100], edges[611], edges[-1]]
-    settled = narrow.settled({"steps": chosen})
+    settled = narrow.settle({"steps": chosen})
     found = []
     for data in (table, url):
         room = Room(load(data, narrow), narrow, Budget(epsilon=1, delta=1e-6)).settled({"steps": chosen})

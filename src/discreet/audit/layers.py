@@ -82,7 +82,7 @@ SEEDED = (
 )
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
-ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.data.padding")
+ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.data.people")
 """Who draws from the system's entropy: noise, the secret key of a ledger, and which rows of a person are kept."""
 
 HOLDERS = frozenset({"statistics", "privacy", "room", "data"})

@@ -18,11 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.data.encoding import TRUTHS
+from discreet.data.misfits import check_names
 from discreet.domain import Categorical, Column, Domain, Numeric
 from discreet.domain.yaml import parse_number
 from discreet.errors import TableError
 
 K = TypeVar("K", bound=Hashable)
+NAME = "the table"
+"""What a table without a name is called in messages."""
+
 _PLAIN_KINDS = "biuf"
 
 
@@ -47,7 +51,7 @@ def as_frame(data: Any, domain: Domain | None) -> object:
 
 
 def _of_pandas(frame: Any, domain: Domain | None) -> object:
-    _check_names(list(frame.columns))
+    check_names(NAME, list(frame.columns))
     columns = frame.copy(deep=False)
     for column in frame.columns:
         if str(frame[column].dtype) in ("object", "category"):
@@ -56,7 +60,7 @@ def _of_pandas(frame: Any, domain: Domain | None) -> object:
 
 
 def _of_polars(frame: Any, domain: Domain | None) -> object:
-    _check_names(frame.columns)
+    check_names(NAME, frame.columns)
     return frame
 
 
@@ -65,7 +69,7 @@ def _of_lazy(frame: Any, domain: Domain | None) -> object:
 
 
 def _of_arrow(table: Any, domain: Domain | None) -> object:
-    _check_names(table.schema.names)
+    check_names(NAME, table.schema.names)
     return table
 
 
@@ -82,11 +86,6 @@ _FRAMES: dict[str, Callable[[Any, Domain | None], object]] = {
     "pyarrow.Table": _of_arrow,
     "pyarrow.RecordBatch": _of_batch,
 }
-
-
-def _check_names(names: list[Any]) -> None:
-    if len({str(name).lower() for name in names}) != len(names):
-        raise TableError("the table has two columns whose names are the same or differ only in case")
 
 
 def _array(values: Any) -> npt.NDArray[Any]:
@@ -107,7 +106,7 @@ def _array(values: Any) -> npt.NDArray[Any]:
 
 
 def _of_columns(columns: dict[str, npt.NDArray[Any]], domain: Domain | None) -> dict[str, npt.NDArray[Any]]:
-    _check_names(list(columns))
+    check_names(NAME, columns)
     shapes = {column.shape for column in columns.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise TableError("the columns must be one-dimensional and of one length")

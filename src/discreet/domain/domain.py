@@ -113,6 +113,11 @@ class Domain:
         """Number of levels of a column."""
         return self[name].size
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each column."""
+        return {name: column.size for name, column in self.columns.items()}
+
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """Shape of the contingency table over some columns."""
         return tuple(self.size(name) for name in names)
@@ -150,7 +155,7 @@ class Domain:
         """Columns whose bins begin at quantiles that are not released yet."""
         return tuple(name for name, c in self.columns.items() if isinstance(c, Numeric) and not c.settled)
 
-    def settled(self, edges: Mapping[str, Sequence[float]]) -> Domain:
+    def settle(self, edges: Mapping[str, Sequence[float]]) -> Domain:
         """Return the domain with public edges for the bins of columns that wait for their quantiles."""
         columns = dict(self.columns)
         for name, chosen in edges.items():
