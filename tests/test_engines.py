@@ -438,7 +438,7 @@ def test_a_table_is_read_as_of_one_moment_and_never_written(server, asia):
         finally:
             connection.execute("DELETE FROM asia WHERE ctid IN (SELECT ctid FROM asia ORDER BY ctid DESC LIMIT 5)")
     with pytest.raises(EngineError):
-        before._engine.asked(lambda backend: backend.con.execute("CREATE TABLE mine (a text)"))
+        before._engine.ask(lambda backend: backend.con.execute("CREATE TABLE mine (a text)"))
 
 
 def test_a_table_that_is_not_there(base):
@@ -565,7 +565,7 @@ def test_ids_that_are_equal_are_one_person(server, base):
         "('1.5', 'b'), ('NaN', 'a'), (NULL, 'b'), ('10', 'a'), ('100', 'b')) t(who, v)",
     )
     domain = Domain({"v": Categorical(categories=("a", "b"))}, rows=5, people=dc.People("who", 1))
-    assert open_engine(f"{base}&table=cases").left(domain.people) == 5
+    assert open_engine(f"{base}&table=cases").rows_left(domain) == 5
     assert load(f"{base}&table=cases", domain).counts([("v",)])[0].sum() == 5
 
 
@@ -639,7 +639,7 @@ def test_after_a_charge_no_kind_of_error_is_told(asia):
     domain = net.domain(20_000)
     room = Room(load(url, domain), domain, Budget(epsilon=1, delta=1e-6))
     engine = room._table._engine
-    engine.table = lambda expr: engine.asked(lambda backend: 1 / 0)
+    engine.table = lambda expr: engine.ask(lambda backend: 1 / 0)
     with pytest.raises(
         RoomError, match=r"failed \(table 'asia': the engine failed\); its charge stays booked"
     ) as failed:
