@@ -126,7 +126,7 @@ def test_a_joint_table_answers_like_its_rows():
     assert joint.sums([("a",), ("b", "c")]) == plain.sums([("a",), ("b", "c")])
     together = sorted(zip(*(v.tolist() for v in joint.values(["a", "b", "c"])), strict=True))
     assert together == sorted(zip(*(codes[c].tolist() for c in sizes), strict=True))
-    assert joint.sample(np.arange(500)).counts([("a", "b")])[0].tolist() == plain.counts([("a", "b")])[0].tolist()
+    assert joint.take(np.arange(500)).counts([("a", "b")])[0].tolist() == plain.counts([("a", "b")])[0].tolist()
     moved = {"c": np.array([1, 1, 0, 0])}
     smaller = {**sizes, "c": 2}
     again = zip(joint.recode(moved, smaller).counts(sets), plain.recode(moved, smaller).counts(sets), strict=True)

@@ -250,7 +250,7 @@ def test_a_sample_of_rows_answers_as_a_table_of_those_rows():
     codes = {c: rng.integers(0, size, 60).astype(np.uint8) for c, size in sizes.items()}
     table, chosen = MemoryTable(codes, sizes), np.sort(rng.permutation(60)[:25])
     plain = MemoryTable({c: column[chosen] for c, column in codes.items()}, sizes)
-    sample = table.sample(chosen)
+    sample = table.take(chosen)
     sets = [("a",), ("b", "c"), ("a", "b", "c")]
     assert sample.rows == 25
     for found, expected in zip(sample.counts(sets), plain.counts(sets), strict=True):
@@ -262,7 +262,7 @@ def test_a_sample_of_rows_answers_as_a_table_of_those_rows():
         plain.recode(coarse, {**sizes, "c": 2}).counts([("b", "c")])[0],
     )
     again = np.array([3, 0, 7])
-    np.testing.assert_array_equal(sample.sample(again).counts(sets)[2], plain.sample(again).counts(sets)[2])
+    np.testing.assert_array_equal(sample.take(again).counts(sets)[2], plain.take(again).counts(sets)[2])
 
 
 @pytest.mark.parametrize(

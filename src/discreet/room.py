@@ -161,7 +161,7 @@ class Room(Sealed):
         if mechanism.rows not in (None, self.domain.rows):
             raise RoomError("gate: the mechanism samples from another number of rows")
         if mechanism.sample is not None:
-            self._table.sample(np.zeros(0, dtype=np.int64))
+            self._table.take(np.zeros(0, dtype=np.int64))
 
     def settled(self, edges: Mapping[str, Sequence[float]]) -> Room:
         """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.
@@ -233,7 +233,7 @@ class Gate(Sealed):
         self._table = room._table
         self.domain = room.domain
         if mechanism.sample is not None:
-            self._table = room._table.sample(room._chosen(mechanism.sample))
+            self._table = room._table.take(room._chosen(mechanism.sample))
             self.domain = room.domain.with_rows(mechanism.sample)
 
     @property

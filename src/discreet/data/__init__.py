@@ -21,6 +21,6 @@ class Recodable(Table, Protocol):
         """Why the engine that holds the rows failed, in our own words; None if it did not."""
         ...
 
-    def sample(self, rows: IntArray) -> Recodable:
+    def take(self, rows: IntArray) -> Recodable:
         """Return only the rows at these places."""
         ...

@@ -55,7 +55,7 @@ class MemoryTable(Sealed):
         """Return the same rows with each code of the named columns replaced by its place."""
         return MemoryTable(recode(self._codes, places, sizes), sizes)
 
-    def sample(self, rows: IntArray) -> MemoryTable:
+    def take(self, rows: IntArray) -> MemoryTable:
         """Return only the rows at these places."""
         return _SampledTable(self._codes, self._sizes, rows)
 
@@ -96,9 +96,9 @@ class _SampledTable(MemoryTable):
 
     def recode(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
         """Return the same rows with each code of the named columns replaced by its place."""
-        return MemoryTable(self._all, self._sizes).recode(places, sizes).sample(self._rows)
+        return MemoryTable(self._all, self._sizes).recode(places, sizes).take(self._rows)
 
-    def sample(self, rows: IntArray) -> MemoryTable:
+    def take(self, rows: IntArray) -> MemoryTable:
         """Return only the rows at these places."""
         return _SampledTable(self._all, self._sizes, self._rows[rows])
 
@@ -150,9 +150,9 @@ class JointTable(Sealed):
         codes = {c: places[c][array] if c in places else array for c, array in self._codes.items()}
         return JointTable(codes, self._weights, sizes)
 
-    def sample(self, rows: IntArray) -> MemoryTable:
+    def take(self, rows: IntArray) -> MemoryTable:
         """Return only the rows at these places."""
-        return self._spread_rows().sample(rows)
+        return self._spread_rows().take(rows)
 
     def _spread_rows(self) -> MemoryTable:
         """Return every row by itself."""

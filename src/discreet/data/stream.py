@@ -83,7 +83,7 @@ class StreamTable(Sealed):
         batches = list(self._batches())
         return MemoryTable({c: np.concatenate([batch[c] for batch in batches]) for c in self._domain}, self._sizes)
 
-    def sample(self, rows: IntArray) -> StreamTable:
+    def take(self, rows: IntArray) -> StreamTable:
         """Refuse: a stream has no places to go to."""
         raise TableError("a method that samples rows needs them in memory, and this table is too large for that")
 

@@ -78,7 +78,7 @@ class Sieve(Threshold):
         self._sample: ExactCounts | Recodable = self._counts
         if self._drawn < self._counts.rows:
             chosen = self._rng.choice(self._counts.rows, self._drawn, replace=False, shuffle=False)
-            self._sample = self._whole.sample(chosen)
+            self._sample = self._whole.take(chosen)
 
 
 def default_share(epsilon: float) -> float:

@@ -98,10 +98,10 @@ class EngineTable(Sealed):
         more = None if self._more is None else self._more.recode(places, sizes)
         return EngineTable(self._engine, coded, self._aliases, sizes, self.rows, more=more, progress=self._progress)
 
-    def sample(self, rows: IntArray) -> Any:
+    def take(self, rows: IntArray) -> Any:
         """Return only the rows at these places: only where combinations are counted."""
         if self.small:
-            return self._joint_table().sample(rows)
+            return self._joint_table().take(rows)
         raise EngineError(f"{self._engine.name}: rows stay where they are")
 
     @property
