@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.data import Recodable
-from discreet.data.memory import coarsened
+from discreet.data.memory import coarsen
 from discreet.domain import Domain
 from discreet.errors import RoomError
 from discreet.privacy.accounting import check_guarantee
@@ -161,15 +161,15 @@ class Room(Sealed):
         if mechanism.rows not in (None, self.domain.rows):
             raise RoomError("gate: the mechanism samples from another number of rows")
         if mechanism.sample is not None:
-            self._table.sampled(np.zeros(0, dtype=np.int64))
+            self._table.take(np.zeros(0, dtype=np.int64))
 
     def settled(self, edges: Mapping[str, Sequence[float]]) -> Room:
         """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.
 
         Edges come from a release or are public otherwise; the domain refuses those that are not on its grid.
         """
-        domain = self.domain.settled(edges)
-        return Room(coarsened(self._table, self.domain, domain), domain, self.budget, noise=self._noise)
+        domain = self.domain.settle(edges)
+        return Room(coarsen(self._table, self.domain, domain), domain, self.budget, noise=self._noise)
 
     def _evaluated(self, statistic: Statistic, table: Table) -> IntArray:
         """Evaluate a statistic; whoever looks at rows gets them in a fresh secret order.
@@ -233,7 +233,7 @@ class Gate(Sealed):
         self._table = room._table
         self.domain = room.domain
         if mechanism.sample is not None:
-            self._table = room._table.sampled(room._chosen(mechanism.sample))
+            self._table = room._table.take(room._chosen(mechanism.sample))
             self.domain = room.domain.with_rows(mechanism.sample)
 
     @property

@@ -33,7 +33,7 @@ def copied(trees):
 KEPT_FOR = [
     ("only the room evaluates and blurs", {"discreet.room"}),
     ("nothing is imported by a name made up at run time", {"discreet", "discreet._moved"}),
-    ("only noise draws from entropy", {"discreet.privacy.noise", "discreet.ledger.keys", "discreet.data.padding"}),
+    ("only noise draws from entropy", {"discreet.privacy.noise", "discreet.ledger.keys", "discreet.data.people"}),
     ("choices are drawn with the bits of noise", {"discreet.privacy.noise", "discreet.testing"}),
     (
         "only mechanisms ask for noise",

@@ -95,7 +95,7 @@ def test_evidence_does_not_vanish_with_the_p_value():
 
 def test_what_is_too_large_is_not_counted(monkeypatch):
     monkeypatch.setattr(exact, "MAX_CELLS", 20)
-    monkeypatch.setattr(exact, "MAX_HELD", 10)
+    monkeypatch.setattr(exact, "MAX_HELD_CELLS", 10)
     counts = random_counts(2)
     oracle = GTest(counts)
     assert not oracle.answers("a", "c", frozenset("b"))

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from discreet.data import load as loading
 from discreet.data.counting import count
-from discreet.data.files import open_source
-from discreet.data.load import load
+from discreet.data.load import load, open_source
 from discreet.data.memory import MemoryTable
 from discreet.data.stream import StreamTable
 from discreet.domain import Categorical, Domain, Numeric
@@ -251,7 +250,7 @@ def test_a_sample_of_rows_answers_as_a_table_of_those_rows():
     codes = {c: rng.integers(0, size, 60).astype(np.uint8) for c, size in sizes.items()}
     table, chosen = MemoryTable(codes, sizes), np.sort(rng.permutation(60)[:25])
     plain = MemoryTable({c: column[chosen] for c, column in codes.items()}, sizes)
-    sample = table.sampled(chosen)
+    sample = table.take(chosen)
     sets = [("a",), ("b", "c"), ("a", "b", "c")]
     assert sample.rows == 25
     for found, expected in zip(sample.counts(sets), plain.counts(sets), strict=True):
@@ -259,11 +258,11 @@ def test_a_sample_of_rows_answers_as_a_table_of_those_rows():
     assert sample.sums([("c",), ("b", "c")]) == plain.sums([("c",), ("b", "c")])
     coarse = {"c": np.array([0, 0, 1, 1, 1])}
     np.testing.assert_array_equal(
-        sample.recoded(coarse, {**sizes, "c": 2}).counts([("b", "c")])[0],
-        plain.recoded(coarse, {**sizes, "c": 2}).counts([("b", "c")])[0],
+        sample.recode(coarse, {**sizes, "c": 2}).counts([("b", "c")])[0],
+        plain.recode(coarse, {**sizes, "c": 2}).counts([("b", "c")])[0],
     )
     again = np.array([3, 0, 7])
-    np.testing.assert_array_equal(sample.sampled(again).counts(sets)[2], plain.sampled(again).counts(sets)[2])
+    np.testing.assert_array_equal(sample.take(again).counts(sets)[2], plain.take(again).counts(sets)[2])
 
 
 @pytest.mark.parametrize(

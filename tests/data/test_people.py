@@ -14,10 +14,8 @@ import pytest
 
 import discreet as dc
 from discreet.data import load as loading
-from discreet.data import padding as made_up
-from discreet.data import people as choosing
-from discreet.data.files import open_source
-from discreet.data.load import Reading, load
+from discreet.data import people
+from discreet.data.load import Reading, load, open_source
 from discreet.data.stream import StreamTable
 from discreet.domain import People
 from discreet.errors import DomainError, DoubtWarning, MisfitError
@@ -103,9 +101,9 @@ def codes_of(table, sizes):
 def engine(rows, sizes, n, most, key):
     """Return what the engine chooses, with rows made up however many there are."""
     domain, source = domain_of(sizes, n, most), open_source(frame_of(rows, sizes))
-    found = source.arrays(choosing.chosen_sql(source.relation, source.kinds, domain, key))
+    found = source.arrays(people.chosen_sql(source.relation, source.kinds, domain, key))
     used = np.column_stack([found[c] for c in domain])
-    made = np.column_stack(list(made_up.fillers(domain, 0, n - len(used)).values()))
+    made = np.column_stack(list(people.fillers(domain, 0, n - len(used)).values()))
     return Counter(map(tuple, np.concatenate([used, made]).tolist()))
 
 
@@ -131,8 +129,8 @@ def test_the_engine_moves_no_more_rows_and_a_broken_one_does(monkeypatch):
         return found
 
     assert worst() == 2
-    sql = choosing.chosen_sql
-    monkeypatch.setattr(choosing, "chosen_sql", lambda *args: sql(*args).replace("rank <= 2", "rank <= 2000"))
+    sql = people.chosen_sql
+    monkeypatch.setattr(people, "chosen_sql", lambda *args: sql(*args).replace("rank <= 2", "rank <= 2000"))
     assert worst() > 2
 
 
@@ -173,7 +171,7 @@ def test_files_and_frames_give_the_same_choice(tmp_path, monkeypatch):
     assert isinstance(streamed, StreamTable)
     assert streamed.counts([("x0", "x1")])[0].tolist() == counted[0]
     places = {"x0": np.array([1, 0])}
-    assert streamed.recoded(places, {"x0": 2, "x1": 2}).counts([("x0", "x1")])[0].tolist() == counted[0][::-1]
+    assert streamed.recode(places, {"x0": 2, "x1": 2}).counts([("x0", "x1")])[0].tolist() == counted[0][::-1]
     assert load(frame, domain, reading=Reading(key=KEYS[1])).counts([("x0", "x1")])[0].tolist() != counted[0]
     lost = [
         load(d, domain, reading=Reading(key=KEYS[2])).counts([("x0", "x1")])[0].tolist()
@@ -230,15 +228,15 @@ def test_too_few_rows_are_made_up_or_refused():
 
 def test_made_up_rows_are_public_and_even():
     domain = domain_of((3, 500), 10, 2)
-    many = made_up.fillers(domain, 0, 30_000)
-    part = made_up.fillers(domain, 100, 200)
+    many = people.fillers(domain, 0, 30_000)
+    part = people.fillers(domain, 100, 200)
     assert all((many[c][100:200] == part[c]).all() for c in domain)
     for column, size in (("x0", 3), ("x1", 500)):
         counted = np.bincount(many[column], minlength=size)
         assert len(counted) == size
         assert ((counted - 30_000 / size) ** 2 / (30_000 / size)).sum() < size + 4 * np.sqrt(2 * size)
-    assert made_up.round_below(87_431) == 87_000
-    assert [made_up.round_below(n) for n in (0, 1, 9, 42, 999)] == [1, 1, 9, 42, 990]
+    assert people.round_below(87_431) == 87_000
+    assert [people.round_below(n) for n in (0, 1, 9, 42, 999)] == [1, 1, 9, 42, 990]
 
 
 def test_the_domain_is_read_and_written():

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.data.files import open_source
-from discreet.data.load import load
+from discreet.data.load import load, open_source
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import DiscreetError, MisfitError, TableError
 

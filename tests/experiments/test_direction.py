@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.baselines.published import direction as scores
-from discreet.baselines.published.direction import Settings, half_direction, judged
+from discreet.baselines.published.direction import HalfSettings, half_direction, judge
 from discreet.cli import main
 from discreet.errors import SettingError, TableError
 from discreet.experiments.direction import (
@@ -75,12 +75,12 @@ def test_the_computed_chance_is_that_of_many_releases(score, how, epsilon):
     record = perform(task)
     table, domain = encode(pair)
     half, source, draws = HALVES[how]
-    settings = Settings(half, score, epsilon, sensitivities=source, draws=draws)
+    settings = HalfSettings(half, score, epsilon, sensitivities=source, draws=draws)
     x, y = (codes / UNIT for codes in Scaled.of("x", "y", domain).values(table))
-    found = scores.fitted(x, y, 0.5, RIDGE, np.random.default_rng([0, 300, 13]))
+    found = scores.fit_halves(x, y, 0.5, RIDGE, np.random.default_rng([0, 300, 13]))
     rng, total = np.random.default_rng(9), 0.0
     for _ in range(400):
-        cause = judged(found, ("x", "y"), settings, rng).cause
+        cause = judge(found, ("x", "y"), settings, rng).cause
         total += 0.5 if cause is None else cause == "x"
     assert total / 400 == pytest.approx(chance(record, score, how, epsilon), abs=0.08)
     assert chance(record, score, how, math.inf) == chance(record, score, "none", epsilon) in (0.0, 1.0)

@@ -18,7 +18,7 @@ import discreet as dc
 from discreet.cli import main
 from discreet.data import load as load_module
 from discreet.data.load import load
-from discreet.data.memory import MemoryTable, coarsened
+from discreet.data.memory import MemoryTable, coarsen
 from discreet.data.stream import StreamTable
 from discreet.domain import STEPS, Categorical, Domain, Numeric
 from discreet.errors import DomainError, RoomError, SettingError
@@ -54,7 +54,7 @@ def test_settled_by_edges_of_the_grid():
     domain = Domain({"age": AGE, "sex": Categorical(categories=("f", "m"))}, rows=3)
     grid = AGE.edges
     edges = (grid[0], grid[100], grid[512], grid[-1])
-    settled = domain.settled({"age": edges})
+    settled = domain.settle({"age": edges})
     assert settled["age"] == Numeric(bounds=(0, 110), bins=edges, missing="unknown")
     assert settled["age"].levels[1:] == ("[10.7421875, 55)", "[55, 110]", "unknown")
     assert not settled.unsettled
@@ -74,17 +74,17 @@ def test_settled_by_edges_of_the_grid():
 )
 def test_other_edges_are_refused(edges):
     with pytest.raises(DomainError, match="'age'"):
-        Domain({"age": AGE}, rows=3).settled({"age": edges})
+        Domain({"age": AGE}, rows=3).settle({"age": edges})
 
 
 def test_only_waiting_columns_are_settled():
     domain = Domain({"x": Numeric(bounds=(0, 1), bins=4), "y": Categorical(categories=("a",))}, rows=3)
     with pytest.raises(DomainError, match="quantiles"):
-        domain.settled({"x": (0, 0.5, 1)})
+        domain.settle({"x": (0, 0.5, 1)})
     with pytest.raises(DomainError, match="not numeric"):
-        domain.settled({"y": (0, 1)})
+        domain.settle({"y": (0, 1)})
     with pytest.raises(DomainError, match="not declared"):
-        domain.settled({"z": (0, 1)})
+        domain.settle({"z": (0, 1)})
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_coarse_codes_are_those_of_the_settled_domain(streamed, monkeypatch, tmp
     values[::17] = np.nan
     data = {"age": values, "sex": rng.integers(0, 2, 3_000)}
     fine = Domain({"age": AGE, "sex": Categorical(categories=("0", "1"))}, rows=3_000)
-    settled = fine.settled({"age": tuple(AGE.edges[i] for i in (0, 3, 77, 400, STEPS))})
+    settled = fine.settle({"age": tuple(AGE.edges[i] for i in (0, 3, 77, 400, STEPS))})
     wanted = load(data, settled).counts([("age", "sex"), ("age",)])
     if streamed:
         monkeypatch.setattr(load_module, "MEMORY_BYTES", 0)
         monkeypatch.setattr("discreet.data.stream.BATCH", 700)
     table = load(data, fine)
     assert isinstance(table, StreamTable if streamed else MemoryTable)
-    coarse = coarsened(table, fine, settled)
+    coarse = coarsen(table, fine, settled)
     for a, b in zip(coarse.counts([("age", "sex"), ("age",)]), wanted, strict=True):
         np.testing.assert_array_equal(a, b)
     assert coarse.sums([("age",)]) == load(data, settled).sums([("age",)])

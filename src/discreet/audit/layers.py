@@ -50,7 +50,7 @@ EXCEPTIONS = frozenset(
         ("discreet.release.discovery", "discreet.report.picture"),
         ("discreet.audit.broken.reproduced", "discreet.baselines.published"),
         ("discreet.audit.broken.reproduced", "discreet.baselines.published.pcd"),
-        ("discreet.audit.broken.reproduced", "discreet.baselines.published.running"),
+        ("discreet.audit.broken.reproduced", "discreet.baselines.published.discover"),
     }
 )
 """Imports beyond that: a discovery draws itself, and published methods are broken as a whole."""
@@ -82,7 +82,7 @@ SEEDED = (
 )
 """Who may make a generator from a seed: for made-up rows, public permutations and post-processing, never for noise."""
 
-ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.data.padding")
+ENTROPY = ("discreet.privacy.noise", "discreet.ledger.keys", "discreet.data.people")
 """Who draws from the system's entropy: noise, the secret key of a ledger, and which rows of a person are kept."""
 
 HOLDERS = frozenset({"statistics", "privacy", "room", "data"})

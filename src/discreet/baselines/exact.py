@@ -34,10 +34,10 @@ from discreet.statistics import Table
 MAX_CELLS = 1 << 22
 """Cells of the largest table that is counted."""
 
-MAX_HELD = 1 << 24
+MAX_HELD_CELLS = 1 << 24
 """Cells of all tables that are held for the next question."""
 
-SMALLEST = 1e-290
+SMALLEST_P = 1e-290
 """Below this a p-value's logarithm comes from a series, since the p-value itself is about to vanish."""
 
 
@@ -75,7 +75,7 @@ class ExactCounts(Sealed):
         wanted = [ordered]
         if len(ordered) == 2:
             wanted = [pair for pair in combinations(sorted(self.sizes), 2) if self.countable(pair)]
-        if self._cells > MAX_HELD:
+        if self._cells > MAX_HELD_CELLS:
             self._held.clear()
             self._cells = 0
         for columns, counted in zip(wanted, self._table.counts(wanted), strict=True):
@@ -128,8 +128,28 @@ class GTest(Sealed):
     def _verdict(self, statistic: float, freedom: int) -> Verdict:
         """Weigh a statistic: the evidence is how far, as a logarithm, its p-value lies below the level."""
         p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
-        logarithm = math.log(p_value) if p_value > SMALLEST else _log_tail(statistic, freedom)
+        logarithm = math.log(p_value) if p_value > SMALLEST_P else _log_tail(statistic, freedom)
         return Verdict(p_value > self._alpha, math.log(self._alpha) - logarithm, p_value)
+
+
+class ExactBIC:
+    """NOT PRIVATE: the Bayesian information criterion of a column given its parents, from exact counts.
+
+    The largest log-likelihood less log(n)/2 for every parameter; minus infinity for a table too large to be counted.
+    """
+
+    def __init__(self, counts: ExactCounts) -> None:
+        self._counts = counts
+        self._price = log(counts.rows) / 2
+
+    def __call__(self, node: str, parents: frozenset[str]) -> float:
+        """Return the score of a column with some parents."""
+        if not self._counts.countable((node, *parents)):
+            return -np.inf
+        sizes = self._counts.sizes
+        parameters = (sizes[node] - 1) * prod(sizes[p] for p in parents)
+        table = self._counts.table((*sorted(parents), node))
+        return log_likelihood(table) - self._price * parameters
 
 
 def g_statistic(strata: IntArray) -> tuple[float, int]:
@@ -236,32 +256,17 @@ def greedy_bic(
     return equivalents(dag, knowledge)
 
 
-class ExactBIC:
-    """NOT PRIVATE: the Bayesian information criterion of a column given its parents, from exact counts.
-
-    The largest log-likelihood less log(n)/2 for every parameter; minus infinity for a table too large to be counted.
-    """
-
-    def __init__(self, counts: ExactCounts) -> None:
-        self._counts = counts
-        self._price = log(counts.rows) / 2
-
-    def __call__(self, node: str, parents: frozenset[str]) -> float:
-        """Return the score of a column with some parents."""
-        if not self._counts.countable((node, *parents)):
-            return -np.inf
-        sizes = self._counts.sizes
-        parameters = (sizes[node] - 1) * prod(sizes[p] for p in parents)
-        table = self._counts.table((*sorted(parents), node))
-        return log_likelihood(table) - self._price * parameters
-
-
 def _exact_counts(data: object, domain: Domain, knowledge: Knowledge) -> ExactCounts:
-    return ExactCounts(checked_table(data, domain, knowledge), {column: domain.size(column) for column in domain})
+    return ExactCounts(load_checked(data, domain, knowledge), domain.sizes)
 
 
-def checked_table(data: object, domain: Domain, knowledge: Knowledge) -> Recodable:
-    """NOT PRIVATE: check what is declared, then read the table."""
+def load_checked(data: object, domain: Domain, knowledge: Knowledge) -> Recodable:
+    """NOT PRIVATE: check what is declared, then load the table."""
     knowledge.check(domain)
     domain.check_graph()
+    return load_unless_loaded(data, domain)
+
+
+def load_unless_loaded(data: object, domain: Domain) -> Recodable:
+    """NOT PRIVATE: load a table, or take what ``load`` returned."""
     return data if isinstance(data, MemoryTable | StreamTable) else load(data, domain)

@@ -61,7 +61,7 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
         ]
     known = {*declared.columns, *(() if declared.people is None else (declared.people.id,))}
     extra = [name for name in source.kinds if name not in known]
-    clipped = source.clipped(Domain(present, rows=declared.rows)) if present else {}
+    clipped = source.count_clipped(Domain(present, rows=declared.rows)) if present else {}
     placed = _count_placed(source, present)
     if as_json:
         found = {"schema": 1, "fits": not problems, "problems": problems, "ignored": extra, "clipped": clipped}
@@ -106,15 +106,14 @@ def _count_placed(source: Source | EngineSource, columns: dict[str, Column]) -> 
 
 def _count_left(source: Source | EngineSource, declared: Domain, problems: list[dict[str, Any]]) -> int | None:
     """Return how many rows are left of all people, and note what is wrong; None if rows stand for themselves."""
-    from discreet.data.padding import MADE_UP
-    from discreet.data.people import rows_left
+    from discreet.data.people import MADE_UP
 
     if declared.people is None:
         return None
     if declared.people.id not in source.kinds:
         problems.append({"column": declared.people.id, "problem": "absent"})
         return 0
-    left = rows_left(source, declared)
+    left = source.rows_left(declared)
     if declared.rows - left > MADE_UP * declared.rows:
         problems.append({"column": None, "problem": "left", "declared": declared.rows, "found": left})
     return left

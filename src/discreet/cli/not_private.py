@@ -74,7 +74,7 @@ class Request:
                 raise SettingError("max-order: a whole number from 0")
             return {"alpha": given.get("alpha", 0.01), "max_order": given.get("max_order")}
         if self.method == PCD:
-            from discreet.baselines.published.pcd import Settings as PcdSettings
+            from discreet.baselines.published.pcd import PcdSettings
 
             checked = PcdSettings(
                 epsilon=given.get("round_epsilon", 1.0),
@@ -83,7 +83,7 @@ class Request:
             )
             names = ("alpha", "max_order", "permutations", "lam")
             return {"round_epsilon": checked.epsilon, **{name: getattr(checked, name) for name in names}}
-        from discreet.baselines.published.running import Settings
+        from discreet.baselines.published.discover import Settings
 
         counting = Settings(self.method, **{"max_order": None, **given})
         kept = ("round_epsilon", "alpha", "sample", "max_order", "constant", "delta")
@@ -221,7 +221,7 @@ def direction_of_half(
     as_json: bool,
 ) -> str:
     """Say which of two columns causes the other as published, which protects one half of the rows; return JSON."""
-    from discreet.baselines.published.direction import Settings, half_direction
+    from discreet.baselines.published.direction import HalfSettings, half_direction
 
     if len(pairs) > 1:
         raise SettingError("columns: one pair at a time; halves are drawn anew for each, and a row may be in several")
@@ -237,7 +237,7 @@ def direction_of_half(
         {"x": x, "y": y, "cause": one.cause, "margin": one.margin, "abstained": one.abstained, "score": score}
         for (x, y), one in zip(pairs, found, strict=True)
     ]
-    settings = {"sensitivities": source, "draws": 2, "width": Settings.width, "ridge": Settings.ridge}
+    settings = {"sensitivities": source, "draws": 2, "width": HalfSettings.width, "ridge": HalfSettings.ridge}
     private = {"private": False, "epsilon": None, "delta": None, "protects": half, "warning": warning}
     promised = {"epsilon": epsilon, "delta": found[0].delta, "to": half, "holds": score != "iqr"}
     result = {"schema": 1, "method": "direction as published", "pairs": lines, "privacy": private}

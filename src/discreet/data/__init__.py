@@ -12,7 +12,7 @@ from discreet.statistics import Table
 class Recodable(Table, Protocol):
     """A table that can be encoded anew, row by row: what the room holds. Statistics see a plain table."""
 
-    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> Recodable:
+    def recode(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> Recodable:
         """Return the same rows with each code of the named columns replaced by its place."""
         ...
 
@@ -21,6 +21,6 @@ class Recodable(Table, Protocol):
         """Why the engine that holds the rows failed, in our own words; None if it did not."""
         ...
 
-    def sampled(self, rows: IntArray) -> Recodable:
+    def take(self, rows: IntArray) -> Recodable:
         """Return only the rows at these places."""
         ...

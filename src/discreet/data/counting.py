@@ -1,7 +1,8 @@
-"""Which tables to count at once: sets of columns are put into blocks, from whose joint tables theirs are added up.
+"""Contingency tables: counted from codes in memory, and planned in blocks where an engine counts.
 
-An engine looks at all rows for every table that it counts. Ten columns with two levels each have a joint table of 1,024
-cells, in which all 45 pairs are found: one look instead of 45.
+Codes in memory are counted by keys, many pairs at once by bits. An engine looks at all rows for every table that it
+counts, so sets of columns are put into blocks, from whose joint tables theirs are added up. Ten columns with two levels
+each have a joint table of 1,024 cells, in which all 45 pairs are found: one look instead of 45.
 """
 
 from __future__ import annotations
@@ -17,12 +18,25 @@ from discreet.arrays import IntArray
 Codes = Mapping[str, npt.NDArray[np.unsignedinteger]]
 """One narrow array of codes a column, all of the same length."""
 
-BLOCK = 1 << 17
-"""Rows a block: the packed bits of a block stay in the processor's cache."""
+Columns = tuple[str, ...]
+
+CHUNK = 1 << 17
+"""Rows a chunk: the packed bits of a chunk stay in the processor's cache."""
 
 MAX_BIT_LEVELS = 64
 """Columns with more levels than this are counted by keys: their bit rows would be mostly zeros."""
 
+LEAST_CELLS = 1 << 12
+"""A table of so few cells may always be asked for."""
+
+MOST_CELLS = 1 << 16
+"""Cells of a block at the most."""
+
+JOINT_CELLS = 1 << 20
+"""Cells of a joint table of all columns at the most."""
+
+ROWS_A_CELL = 10
+"""Tables with more cells have at least so many rows a cell in the mean: else rows would leave one by one."""
 
 Code = type[np.uint8] | type[np.uint16] | type[np.uint32] | type[np.int64]
 
@@ -40,7 +54,7 @@ def recode(codes: Codes, places: Mapping[str, IntArray], sizes: Mapping[str, int
     return {column: narrow[column][array] if column in narrow else array for column, array in codes.items()}
 
 
-def count(codes: Codes, sizes: Mapping[str, int], sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+def count(codes: Codes, sizes: Mapping[str, int], sets: Sequence[Columns]) -> list[IntArray]:
     """Return the contingency table of each set of columns."""
     by_bits = {s for s in sets if len(s) == 2 and max(sizes[c] for c in s) <= MAX_BIT_LEVELS}
     if len(by_bits) < 4:
@@ -49,15 +63,15 @@ def count(codes: Codes, sizes: Mapping[str, int], sets: Sequence[tuple[str, ...]
     return [tables[s] if s in tables else _count_by_key(codes, sizes, s) for s in sets]
 
 
-def _count_by_key(codes: Codes, sizes: Mapping[str, int], columns: tuple[str, ...]) -> IntArray:
+def _count_by_key(codes: Codes, sizes: Mapping[str, int], columns: Columns) -> IntArray:
     """Count one set by packing its codes into one narrow key."""
     shape = tuple(sizes[c] for c in columns)
     cells = prod(shape)
     rows = len(codes[columns[0]])
     counted = np.zeros(cells, dtype=np.int64)
     kind = narrowest(max(cells, max(shape) + 1))  # the key, and the number of levels as a factor
-    for start in range(0, rows, BLOCK):
-        part = slice(start, start + BLOCK)
+    for start in range(0, rows, CHUNK):
+        part = slice(start, start + CHUNK)
         key: npt.NDArray[np.integer] = codes[columns[0]][part].astype(kind)
         for column in columns[1:]:
             key = key * kind(sizes[column]) + codes[column][part].astype(kind, copy=False)
@@ -86,9 +100,7 @@ def _histogram(key: npt.NDArray[np.integer], cells: int) -> IntArray:
     return total
 
 
-def _count_pairs(
-    codes: Codes, sizes: Mapping[str, int], pairs: Sequence[tuple[str, str]]
-) -> dict[tuple[str, ...], IntArray]:
+def _count_pairs(codes: Codes, sizes: Mapping[str, int], pairs: Sequence[tuple[str, str]]) -> dict[Columns, IntArray]:
     """Count many pairs at once: one bit row a level, an AND and a popcount a cell."""
     columns = sorted({c for pair in pairs for c in pair})
     start = dict(zip(columns, np.cumsum([0] + [sizes[c] for c in columns]).tolist(), strict=False))
@@ -98,8 +110,8 @@ def _count_pairs(
     total = sum(sizes[c] for c in columns)
     counted = np.zeros((total, total), dtype=np.int64)
     rows = len(codes[columns[0]])
-    for first in range(0, rows, BLOCK):
-        bits = _bit_rows({c: codes[c][first : first + BLOCK] for c in columns}, sizes, columns)
+    for first in range(0, rows, CHUNK):
+        bits = _bit_rows({c: codes[c][first : first + CHUNK] for c in columns}, sizes, columns)
         for x in columns:
             for i in range(start[x], start[x] + sizes[x]):
                 _add_popcounts(counted, bits, i, partners[x], start, sizes)
@@ -115,12 +127,12 @@ def _add_popcounts(
     sizes: Mapping[str, int],
 ) -> None:
     """Add the popcounts of bit row ``i`` with the bit rows of its partners, run by run."""
-    for low, high in _runs([(start[c], start[c] + sizes[c]) for c in partners]):
+    for low, high in _merge([(start[c], start[c] + sizes[c]) for c in partners]):
         both = np.bitwise_count(bits[low:high] & bits[i])
         counted[i, low:high] += both.sum(axis=1, dtype=np.int64)
 
 
-def _runs(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Merge adjacent spans."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted(spans):
@@ -145,21 +157,6 @@ def _bit_rows(codes: Codes, sizes: Mapping[str, int], columns: Sequence[str]) ->
     return bits.view(np.uint64)
 
 
-LEAST_CELLS = 1 << 12
-"""A table of so few cells may always be asked for."""
-
-MOST_CELLS = 1 << 16
-"""Cells of a block at the most."""
-
-JOINT_CELLS = 1 << 20
-"""Cells of a joint table of all columns at the most."""
-
-ROWS_A_CELL = 10
-"""Tables with more cells have at least so many rows a cell in the mean: else rows would leave one by one."""
-
-Columns = tuple[str, ...]
-
-
 def block_cells(rows: int, most: int = MOST_CELLS) -> int:
     """Return how many cells a table may have that is asked for to save looks at the rows. From public facts alone."""
     return min(most, max(LEAST_CELLS, rows // ROWS_A_CELL))
@@ -179,13 +176,13 @@ def blocks(sets: Sequence[Columns], sizes: Mapping[str, int], cells: int) -> lis
     for first in sorted(open_sets, key=lambda mask: (-prod(size[b] for b in _bits(mask)), mask)):
         if first not in open_sets:
             continue
-        block = _grown(first, open_sets, size, cells)
+        block = _grow(first, open_sets, size, cells)
         open_sets = {mask for mask in open_sets if mask & ~block}
         found.append(tuple(name for name in names if bit[name] & block))
     return found
 
 
-def _grown(block: int, open_sets: set[int], size: Mapping[int, int], cells: int) -> int:
+def _grow(block: int, open_sets: set[int], size: Mapping[int, int], cells: int) -> int:
     """Take in columns, one after the other."""
     held = prod(size[b] for b in _bits(block))
     while True:

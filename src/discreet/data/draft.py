@@ -23,7 +23,7 @@ def draft(source: Source | EngineSource) -> tuple[Domain, list[str]]:
     columns: dict[str, Column] = {}
     left_out = []
     for name in source.kinds:
-        column = _column(source, name)
+        column = _draft_column(source, name)
         if column is None:
             left_out.append(name)
         else:
@@ -40,10 +40,10 @@ def draft_yaml(source: Source | EngineSource) -> str:
     return NOTICE + skipped + domain.to_yaml()
 
 
-def _column(source: Source | EngineSource, name: str) -> Column | None:
+def _draft_column(source: Source | EngineSource, name: str) -> Column | None:
     """Look at one column: few values are categories, many numbers have bounds, many texts are left out."""
     seen = source.look(name, MAX_CATEGORIES + 1)
-    labels = sorted(seen.labels, key=_order)
+    labels = sorted(seen.labels, key=_sort_key)
     if 0 < len(labels) <= MAX_CATEGORIES and all(la.isprintable() and la for la in labels) and not seen.endless:
         place = "missing"
         while place in labels:
@@ -57,7 +57,7 @@ def _column(source: Source | EngineSource, name: str) -> Column | None:
     return Numeric(bounds=bounds, missing="missing" if seen.missing else None)
 
 
-def _order(label: str) -> tuple[int, float, str]:
+def _sort_key(label: str) -> tuple[int, float, str]:
     """Sort numbers by size, before texts."""
     try:
         return (0, float(label), label)

@@ -67,7 +67,7 @@ def place_of(column: Column, place: str | None, undeclared: int) -> int:
 
 
 def beyond_sql(name: str, column: Numeric, kind: str) -> str:
-    """Return an SQL condition for values of a numeric column that its bounds cut off."""
+    """Return an SQL condition for values of a continuous column that its bounds cut off."""
     raw = quote_name(name)
     value, (low, high) = _number(raw, kind), column.bounds
     outside = f"NOT isnan({value}) AND ({value} < {_literal(low)} OR {value} > {_literal(high)})"

@@ -1,4 +1,4 @@
-"""Where rows come from: files and in-memory frames, read and encoded by DuckDB.
+"""Raw rows of files (CSV, TSV, Parquet, DuckDB) and in-memory frames, read and encoded by DuckDB.
 
 This is the custodian's side. What goes wrong here is told to the custodian, by column and never by value; engine
 messages are dropped, because they quote data.
@@ -24,63 +24,26 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from discreet.data.encoding import beyond_sql, code_sql, quote_name, quote_text
-from discreet.data.frames import as_frame
-from discreet.data.misfits import Look, Misfit, check_present, check_rows
+from discreet.data.frames import NAME, as_frame
+from discreet.data.misfits import Look, Misfit, check_names, check_present, check_rows, refuse_misfits
+from discreet.data.people import check_id, chosen_sql, count_made_up, left_sql, person_sql
 from discreet.domain import Domain, Numeric
 from discreet.errors import DiscreetError, TableError
+from discreet.progress import Progress
 from discreet.sealed import Sealed
 
 if TYPE_CHECKING:
     import duckdb
 
-
-MAX_BYTES = 1 << 20
-DELIMITERS = (",", ";", "\t", "|")
-
-
-@dataclass(frozen=True)
-class Header:
-    """Names of columns and what stands between them."""
-
-    names: tuple[str, ...]
-    delimiter: str
-
-
-def read_header(path: Path, name: str) -> Header:
-    """Read the first line. Its delimiter is the one that occurs most often outside quotes."""
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            raw = file.read(MAX_BYTES)
-    except (OSError, EOFError, zlib.error):
-        raise TableError(f"{name} cannot be opened") from None
-    line = re.split(rb"\r\n|\n|\r", raw.removeprefix(b"\xef\xbb\xbf"), maxsplit=1)[0]
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise TableError(f"{name}: the header line is not UTF-8 text") from None
-    if "\x00" in text or not text.strip():
-        raise TableError(f"{name}: the first line must hold the names of the columns")
-    found = {d: _split(text, d) for d in DELIMITERS}
-    delimiter = max(DELIMITERS, key=lambda d: len(found[d]))
-    names = found[delimiter]
-    if not names or any(not n for n in names):
-        raise TableError(f"{name}: a column has no name, or the header line is not closed")
-    if len({n.lower() for n in names}) != len(names):
-        raise TableError(f"{name} has two columns whose names are the same or differ only in case")
-    return Header(tuple(names), delimiter)
-
-
-def _split(text: str, delimiter: str) -> list[str]:
-    """Split a line at a delimiter, respecting double quotes; an open quote gives no columns."""
-    if text.count('"') % 2:
-        return []
-    try:
-        return next(csv.reader(io.StringIO(text), delimiter=delimiter), [])
-    except csv.Error:
-        return []
-
-
 T = TypeVar("T")
+
+CHOSEN = "discreet_chosen"
+"""Temporary table of the rows of people that are used."""
+
+HEADER_BYTES = 1 << 20
+"""The header line of a CSV file is no longer than this."""
+
+DELIMITERS = (",", ";", "\t", "|")
 _DATABASES = (".duckdb", ".db")
 _SETTINGS = (
     "pandas_analyze_sample = 0",  # object columns are text, whatever their first values are
@@ -90,6 +53,14 @@ _SETTINGS = (
     "autoload_known_extensions = false",
     "preserve_insertion_order = false",
 )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The rows of people that are used: a query for those of the table, and how many are made up."""
+
+    sql: str
+    made_up: int
 
 
 class Source(Sealed):
@@ -134,8 +105,8 @@ class Source(Sealed):
         misfits = [Misfit(c, int(found[2 * i]), int(found[2 * i + 1])) for i, c in enumerate(domain)]
         return [m for m in misfits if m.missing or m.foreign]
 
-    def clipped(self, domain: Domain) -> dict[str, int]:
-        """Count the values of numeric columns that lie beyond their bounds, where there are any."""
+    def count_clipped(self, domain: Domain) -> dict[str, int]:
+        """Count the values of continuous columns that lie beyond their bounds, where there are any."""
         numeric = {name: c for name, c in domain.columns.items() if isinstance(c, Numeric)}
         if not numeric:
             return {}
@@ -154,6 +125,28 @@ class Source(Sealed):
     def check_rows(self, domain: Domain) -> None:
         """Refuse a table whose number of rows is not the declared one."""
         check_rows(self.name, self.rows, domain)
+
+    def rows_left(self, domain: Domain) -> int:
+        """Return how many rows there are if at most ``max_rows`` of each person are kept. For the custodian only."""
+        people = check_id(self.name, self.kinds, domain)
+        person = person_sql(people.id, self.kinds[people.id])
+        return int(self.query(left_sql(self.relation, person, people.max_rows))[0][0])
+
+    def choose(self, domain: Domain, key: str, doubt: Progress | None = None) -> Choice:
+        """Choose the rows of people that are used, once: the engine keeps them.
+
+        Raises
+        ------
+        MisfitError
+            If a column is absent, values have no declared place, or there are far fewer rows than declared.
+        """
+        self.encoded_sql(domain)
+        left = self.rows_left(domain)
+        refuse_misfits(self.misfits(domain), self.name)
+        missing = count_made_up(self.name, domain, left, doubt)
+        chosen = chosen_sql(self.relation, self.kinds, domain, key)
+        self.query(f"CREATE OR REPLACE TEMP TABLE {CHOSEN} AS {chosen}")
+        return Choice(f"SELECT * FROM {CHOSEN}", missing)
 
     def look(self, name: str, most: int) -> Look:
         """Look at one column, for a draft."""
@@ -207,39 +200,9 @@ def _set_up() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def open_source(data: object, domain: Domain | None = None) -> Source:
+def open_local(data: object, domain: Domain | None = None) -> Source:
     """Open a file (CSV, TSV, Parquet, DuckDB) or an in-memory table (pandas, Polars, Arrow, NumPy)."""
-    source = _open_path(os.fspath(data)) if isinstance(data, str | os.PathLike) else _open_frame(data, domain)
-    if not source.rows:
-        raise TableError(f"{source.name} has no rows")
-    return source
-
-
-def _open_frame(data: object, domain: Domain | None) -> Source:
-    name = "the table"
-    frame = quietly(name, lambda: as_frame(data, domain))
-    connection = _connect()
-    try:
-        quietly(name, lambda: connection.register("frame", frame))
-        return Source(connection, "frame", name)
-    except TableError:
-        culprit = _unreadable_column(frame)
-    which = "it" if culprit is None else f"column {culprit!r}"
-    raise TableError(f"{name} cannot be read: {which} has a type or values that DuckDB does not know")
-
-
-def _unreadable_column(frame: Any) -> str | None:
-    """Return the first column that cannot be read alone."""
-    plain, arrow = isinstance(frame, dict), hasattr(frame, "column_names")
-    for name in list(frame) if plain else frame.column_names if arrow else list(frame.columns):
-        connection = _connect()
-        try:
-            part = {name: frame[name]} if plain else frame.select([name]) if arrow else frame[[name]]
-            connection.register("part", part)
-            connection.execute("SELECT * FROM part").fetchall()
-        except Exception:  # noqa: BLE001 - any failure names the column, and nothing else
-            return str(name)
-    return None
+    return _open_path(os.fspath(data)) if isinstance(data, str | os.PathLike) else _open_frame(data, domain)
 
 
 def _open_path(text: str) -> Source:
@@ -268,6 +231,16 @@ def _open_path(text: str) -> Source:
     raise TableError(f"{name}: expected a name that ends in .csv, .tsv, .parquet or .duckdb")
 
 
+def _literal_path(path: Path) -> str:
+    """Return a path in which nothing is taken for a pattern."""
+    return quote_text("".join(f"[{c}]" if c in "*?[" else c for c in str(path)))
+
+
+def _is_pattern(path: Path) -> bool:
+    """Whether a path stands for several Parquet files; a file of that very name comes first."""
+    return path.suffix.lower() == ".parquet" and any(c in "*?[" for c in str(path)) and not path.exists()
+
+
 def _open_csv(path: Path, literal: str, name: str) -> Source:
     header = read_header(path, name)
     columns = ", ".join(f"{quote_text(column)}: 'VARCHAR'" for column in header.names)
@@ -277,14 +250,14 @@ def _open_csv(path: Path, literal: str, name: str) -> Source:
         f"ignore_errors = false, parallel = false, hive_partitioning = false, columns = {{{columns}}}"
     )
     source = Source(_connect(), f"read_csv({options}, strict_mode = true)", name)
-    if quietly(name, lambda: _quoted(path)):
+    if quietly(name, lambda: _has_quotes(path)):
         counted = source.query(f"SELECT count(*) FROM read_csv({options}, strict_mode = false)")
         if counted != [(source.rows,)]:
             raise TableError(f"{name}: a quote is opened and never closed, and what follows it would not be read")
     return source
 
 
-def _quoted(path: Path) -> bool:
+def _has_quotes(path: Path) -> bool:
     """Whether there may be quotes: DuckDB drops all that follows one that is not closed, without a word, if strict."""
     if path.suffix.lower() == ".gz":
         return True
@@ -292,14 +265,53 @@ def _quoted(path: Path) -> bool:
         return any(b'"' in block for block in iter(lambda: file.read(1 << 20), b""))
 
 
-def _literal_path(path: Path) -> str:
-    """Return a path in which nothing is taken for a pattern."""
-    return quote_text("".join(f"[{c}]" if c in "*?[" else c for c in str(path)))
+@dataclass(frozen=True)
+class Header:
+    """Names of columns and what stands between them."""
+
+    names: tuple[str, ...]
+    delimiter: str
 
 
-def _is_pattern(path: Path) -> bool:
-    """Whether a path stands for several Parquet files; a file of that very name comes first."""
-    return path.suffix.lower() == ".parquet" and any(c in "*?[" for c in str(path)) and not path.exists()
+def read_header(path: Path, name: str) -> Header:
+    """Read the first line. Its delimiter is the one that occurs most often outside quotes."""
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            raw = file.read(HEADER_BYTES)
+    except (OSError, EOFError, zlib.error):
+        raise TableError(f"{name} cannot be opened") from None
+    line = re.split(rb"\r\n|\n|\r", raw.removeprefix(b"\xef\xbb\xbf"), maxsplit=1)[0]
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise TableError(f"{name}: the header line is not UTF-8 text") from None
+    if "\x00" in text or not text.strip():
+        raise TableError(f"{name}: the first line must hold the names of the columns")
+    split = {d: _split(text, d) for d in DELIMITERS}
+    delimiter = max(DELIMITERS, key=lambda d: len(split[d]))
+    names = split[delimiter]
+    if not names or any(not n for n in names):
+        raise TableError(f"{name}: a column has no name, or the header line is not closed")
+    check_names(name, names)
+    return Header(tuple(names), delimiter)
+
+
+def _split(text: str, delimiter: str) -> list[str]:
+    """Split a line at a delimiter, respecting double quotes; an open quote gives no columns."""
+    if text.count('"') % 2:
+        return []
+    try:
+        return next(csv.reader(io.StringIO(text), delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _open_parquet(path: Path, literal: str, name: str) -> Source:
+    import pyarrow.parquet
+
+    names = quietly(name, lambda: pyarrow.parquet.read_schema(path).names)
+    check_names(name, names)
+    return Source(_connect(), f"read_parquet({literal}, hive_partitioning = false)", name)
 
 
 def _open_parquets(pattern: Path) -> Source:
@@ -315,22 +327,9 @@ def _open_parquets(pattern: Path) -> Source:
     for path, kind in zip(paths, kinds, strict=True):
         if [(f.name, f.type) for f in kind] != [(f.name, f.type) for f in kinds[0]]:
             raise TableError(f"{name}: {path.name!r} has other columns, or other types, than {paths[0].name!r}")
-    _check_twins(kinds[0].names, name)
+    check_names(name, kinds[0].names)
     listed = ", ".join(_literal_path(path) for path in paths)
     return Source(_connect(), f"read_parquet([{listed}], hive_partitioning = false)", name)
-
-
-def _check_twins(names: list[str], name: str) -> None:
-    if len({str(n).lower() for n in names}) != len(names):
-        raise TableError(f"{name} has two columns whose names are the same or differ only in case")
-
-
-def _open_parquet(path: Path, literal: str, name: str) -> Source:
-    import pyarrow.parquet
-
-    names = quietly(name, lambda: pyarrow.parquet.read_schema(path).names)
-    _check_twins(names, name)
-    return Source(_connect(), f"read_parquet({literal}, hive_partitioning = false)", name)
 
 
 def _open_database(path: Path, table: str, name: str) -> Source:
@@ -349,3 +348,30 @@ def _open_database(path: Path, table: str, name: str) -> Source:
         raise TableError(f"{name}: say which table with ?table=NAME behind the path")
     schema, only = found[0]
     return Source(connection, f"source.{quote_name(schema)}.{quote_name(only)}", name)
+
+
+def _open_frame(data: object, domain: Domain | None) -> Source:
+    name = NAME
+    frame = quietly(name, lambda: as_frame(data, domain))
+    connection = _connect()
+    try:
+        quietly(name, lambda: connection.register("frame", frame))
+        return Source(connection, "frame", name)
+    except TableError:
+        culprit = _unreadable_column(frame)
+    which = "it" if culprit is None else f"column {culprit!r}"
+    raise TableError(f"{name} cannot be read: {which} has a type or values that DuckDB does not know")
+
+
+def _unreadable_column(frame: Any) -> str | None:
+    """Return the first column that cannot be read alone."""
+    plain, arrow = isinstance(frame, dict), hasattr(frame, "column_names")
+    for name in list(frame) if plain else frame.column_names if arrow else list(frame.columns):
+        connection = _connect()
+        try:
+            part = {name: frame[name]} if plain else frame.select([name]) if arrow else frame[[name]]
+            connection.register("part", part)
+            connection.execute("SELECT * FROM part").fetchall()
+        except Exception:  # noqa: BLE001 - any failure names the column, and nothing else
+            return str(name)
+    return None

@@ -18,11 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.data.encoding import TRUTHS
+from discreet.data.misfits import check_names
 from discreet.domain import Categorical, Column, Domain, Numeric
 from discreet.domain.yaml import parse_number
 from discreet.errors import TableError
 
 K = TypeVar("K", bound=Hashable)
+NAME = "the table"
+"""What a table without a name is called in messages."""
+
 _PLAIN_KINDS = "biuf"
 
 
@@ -33,63 +37,58 @@ def as_frame(data: Any, domain: Domain | None) -> object:
         if any(c.__name__ == name and c.__module__.split(".")[0] == module for c in type(data).__mro__):
             return convert(data, domain)
     if isinstance(data, dict):
-        return _of_columns({str(k): _array(v) for k, v in data.items()}, domain)
+        return _from_columns({str(k): _as_array(v) for k, v in data.items()}, domain)
     if isinstance(data, np.ndarray) and data.dtype.names:
-        return _of_columns({n: _array(data[n]) for n in data.dtype.names}, domain)
+        return _from_columns({n: _as_array(data[n]) for n in data.dtype.names}, domain)
     if isinstance(data, np.ndarray) and data.ndim == 2 and domain is not None:
         if data.shape[1] != len(domain.columns):
             raise TableError(f"the array has {data.shape[1]} columns, the domain declares {len(domain.columns)}")
-        return _of_columns({c: _array(data[:, i]) for i, c in enumerate(domain)}, domain)
+        return _from_columns({c: _as_array(data[:, i]) for i, c in enumerate(domain)}, domain)
     raise TableError(
         "expected a path, a pandas, Polars or Arrow table, a dictionary of columns, or a NumPy array with one column "
         "for each declared one"
     )
 
 
-def _of_pandas(frame: Any, domain: Domain | None) -> object:
-    _check_names(list(frame.columns))
+def _from_pandas(frame: Any, domain: Domain | None) -> object:
+    check_names(NAME, list(frame.columns))
     columns = frame.copy(deep=False)
     for column in frame.columns:
         if str(frame[column].dtype) in ("object", "category"):
-            columns[column] = _texts(frame[column].to_numpy(dtype=object), _declared(domain, str(column)))
+            columns[column] = _write_all(frame[column].to_numpy(dtype=object), _declaration(domain, str(column)))
     return columns
 
 
-def _of_polars(frame: Any, domain: Domain | None) -> object:
-    _check_names(frame.columns)
+def _from_polars(frame: Any, domain: Domain | None) -> object:
+    check_names(NAME, frame.columns)
     return frame
 
 
-def _of_lazy(frame: Any, domain: Domain | None) -> object:
-    return _of_polars(frame.collect(), domain)
+def _from_lazy(frame: Any, domain: Domain | None) -> object:
+    return _from_polars(frame.collect(), domain)
 
 
-def _of_arrow(table: Any, domain: Domain | None) -> object:
-    _check_names(table.schema.names)
+def _from_arrow(table: Any, domain: Domain | None) -> object:
+    check_names(NAME, table.schema.names)
     return table
 
 
-def _of_batch(batch: Any, domain: Domain | None) -> object:
+def _from_batch(batch: Any, domain: Domain | None) -> object:
     import pyarrow
 
-    return _of_arrow(pyarrow.Table.from_batches([batch]), domain)
+    return _from_arrow(pyarrow.Table.from_batches([batch]), domain)
 
 
 _FRAMES: dict[str, Callable[[Any, Domain | None], object]] = {
-    "pandas.DataFrame": _of_pandas,
-    "polars.DataFrame": _of_polars,
-    "polars.LazyFrame": _of_lazy,
-    "pyarrow.Table": _of_arrow,
-    "pyarrow.RecordBatch": _of_batch,
+    "pandas.DataFrame": _from_pandas,
+    "polars.DataFrame": _from_polars,
+    "polars.LazyFrame": _from_lazy,
+    "pyarrow.Table": _from_arrow,
+    "pyarrow.RecordBatch": _from_batch,
 }
 
 
-def _check_names(names: list[Any]) -> None:
-    if len({str(name).lower() for name in names}) != len(names):
-        raise TableError("the table has two columns whose names are the same or differ only in case")
-
-
-def _array(values: Any) -> npt.NDArray[Any]:
+def _as_array(values: Any) -> npt.NDArray[Any]:
     """Return a column as an array. Lists stay lists of objects: no value decides the type of another."""
     if isinstance(values, np.ma.MaskedArray):
         plain = np.asarray(values.data).astype(object)
@@ -99,27 +98,27 @@ def _array(values: Any) -> npt.NDArray[Any]:
         return values
     for convert in ("to_pylist", "to_numpy"):  # Arrow arrays, pandas and Polars series
         if hasattr(values, convert):
-            return _array(getattr(values, convert)())
+            return _as_array(getattr(values, convert)())
     array = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         array[i] = value
     return array
 
 
-def _of_columns(columns: dict[str, npt.NDArray[Any]], domain: Domain | None) -> dict[str, npt.NDArray[Any]]:
-    _check_names(list(columns))
+def _from_columns(columns: dict[str, npt.NDArray[Any]], domain: Domain | None) -> dict[str, npt.NDArray[Any]]:
+    check_names(NAME, columns)
     shapes = {column.shape for column in columns.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise TableError("the columns must be one-dimensional and of one length")
-    return {name: _plain(name, column, _declared(domain, name)) for name, column in columns.items()}
+    return {name: _make_plain(name, column, _declaration(domain, name)) for name, column in columns.items()}
 
 
-def _plain(name: str, column: npt.NDArray[Any], declared: Column | None) -> npt.NDArray[Any]:
+def _make_plain(name: str, column: npt.NDArray[Any], declared: Column | None) -> npt.NDArray[Any]:
     """Return a column of a type DuckDB knows."""
     if column.dtype.kind == "U":
         return column.astype(object)
     if column.dtype.kind == "O":
-        return _texts(column, declared)
+        return _write_all(column, declared)
     if column.dtype == np.dtype("datetime64[D]"):
         texts = np.datetime_as_string(column).astype(object)
         texts[np.isnat(column)] = None
@@ -133,23 +132,23 @@ def _plain(name: str, column: npt.NDArray[Any], declared: Column | None) -> npt.
     return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("="))
 
 
-def _declared(domain: Domain | None, name: str) -> Column | None:
+def _declaration(domain: Domain | None, name: str) -> Column | None:
     return domain.columns.get(name) if domain is not None else None
 
 
-def _texts(values: npt.NDArray[Any], column: Column | None) -> npt.NDArray[Any]:
+def _write_all(values: npt.NDArray[Any], column: Column | None) -> npt.NDArray[Any]:
     """Return objects as texts: numbers and truth values as the label they mean, others as they are written."""
     labels = column.levels if isinstance(column, Categorical) else ()
-    numbers = _unique([(n, label) for label in labels if (n := parse_number(label)) is not None])
-    truths = _unique([(TRUTHS[label.lower()], label) for label in labels if label.lower() in TRUTHS])
+    numbers = _unambiguous([(n, label) for label in labels if (n := parse_number(label)) is not None])
+    truths = _unambiguous([(TRUTHS[label.lower()], label) for label in labels if label.lower() in TRUTHS])
     if isinstance(column, Numeric):
         truths = {True: "1", False: "0"}
     texts = np.empty(len(values), dtype=object)
-    texts[:] = [v if type(v) is str else _text(v, numbers, truths) for v in values.tolist()]
+    texts[:] = [v if type(v) is str else _write(v, numbers, truths) for v in values.tolist()]
     return texts
 
 
-def _unique(pairs: list[tuple[K, str]]) -> dict[K, str]:
+def _unambiguous(pairs: list[tuple[K, str]]) -> dict[K, str]:
     """Return what has one label only; what has two is matched as it is written."""
     met = Counter(key for key, _ in pairs)
     return {key: label for key, label in pairs if met[key] == 1}
@@ -165,7 +164,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and math.isnan(value)
 
 
-def _text(value: Any, numbers: dict[Fraction, str], truths: dict[bool, str]) -> str | None:
+def _write(value: Any, numbers: dict[Fraction, str], truths: dict[bool, str]) -> str | None:
     """Return one object as text, None if it is missing."""
     if _is_missing(value):
         return None

@@ -15,20 +15,19 @@ from discreet.data import Recodable
 from discreet.data.counting import JOINT_CELLS, block_cells, narrowest
 from discreet.data.engines.registry import in_engine, open_engine
 from discreet.data.engines.source import EngineSource
-from discreet.data.files import Source
-from discreet.data.files import open_source as open_local
+from discreet.data.files import Source, open_local
 from discreet.data.memory import MemoryTable
 from discreet.data.misfits import Misfit, refuse_misfits
-from discreet.data.padding import fresh_key
-from discreet.data.people import choose
+from discreet.data.people import fresh_key
 from discreet.data.stream import StreamTable
 from discreet.domain import Domain
 from discreet.errors import SettingError, TableError
+from discreet.progress import Progress
 
 MEMORY_BYTES = 4 << 30
 """Codes that take more than this (by the declared rows and columns) are streamed instead of held."""
 
-LEAST_CELLS = 64
+LEAST_MARKED = 64
 """Rows that can take fewer values than this are not marked."""
 
 
@@ -49,8 +48,8 @@ class Reading:
     """
 
     pull: bool = False
-    progress: Callable[[str], None] | None = None
-    doubt: Callable[[str], None] | None = None
+    progress: Progress | None = None
+    doubt: Progress | None = None
     key: str | None = None
 
 
@@ -98,20 +97,20 @@ def load(
         _refuse_rows(rows, domain, remote=in_engine(data))
     source = open_source(data, domain)
     if isinstance(source, EngineSource):
-        return _in_engine(source, domain, seen, reading)
+        return _load_engine(source, domain, seen, reading)
     streamed = _bytes(domain) > MEMORY_BYTES and not reading.pull
     if domain.people is not None:
-        chosen = choose(source, domain, reading.key or fresh_key(), reading.doubt)
+        choice = source.choose(domain, reading.key or fresh_key(), reading.doubt)
         _show(source, domain, seen)
-        table = StreamTable(source, domain, chosen)
-        return table if streamed else table.held()
+        table = StreamTable(source, domain, choice)
+        return table if streamed else table.hold()
     source.encoded_sql(domain)
     source.check_rows(domain)
     if streamed:
         refuse_misfits(source.misfits(domain), source.name)
         _show(source, domain, seen)
         return StreamTable(source, domain)
-    held = _held(source, domain)
+    held = _hold(source, domain)
     _show(source, domain, seen)
     return held
 
@@ -124,10 +123,10 @@ def open_source(data: object, domain: Domain | None = None) -> Source | EngineSo
     return source
 
 
-def _held(source: Source, domain: Domain) -> MemoryTable:
+def _hold(source: Source, domain: Domain) -> MemoryTable:
     """Load all codes, and refuse those that have no place."""
     codes = source.arrays(source.encoded_sql(domain))
-    sizes = {column: domain.size(column) for column in domain}
+    sizes = domain.sizes
     misfits = []
     for column in domain:
         if int(codes[column].max()) >= sizes[column]:
@@ -137,24 +136,24 @@ def _held(source: Source, domain: Domain) -> MemoryTable:
     return MemoryTable(codes, sizes)
 
 
-def _in_engine(
+def _load_engine(
     source: EngineSource, domain: Domain, seen: Callable[[bytes], None] | None, reading: Reading
 ) -> Recodable:
     """Encode a table where it is, or load its codes."""
     if domain.people is None:
         source.check_rows(domain)
     refuse_misfits(source.misfits(domain), source.name)
-    coded = source.coded(domain, reading.key or fresh_key(), reading.doubt)
+    coded = source.encode(domain, reading.key or fresh_key(), reading.doubt)
     _show(source, domain, seen)
     if reading.pull:
-        return source.pulled(domain, coded, reading.progress)
+        return source.pull(domain, coded, reading.progress)
     return source.table(domain, coded, reading.progress)
 
 
 def _refuse_rows(who: str, domain: Domain, *, remote: bool) -> None:
     """Refuse what needs rows where they would have to leave an engine, or do not fit into memory."""
     size = f"about {_bytes(domain) / (1 << 30):.2g} GiB of memory"
-    if remote and prod(domain.size(column) for column in domain) > block_cells(domain.rows, JOINT_CELLS):
+    if remote and prod(domain.sizes.values()) > block_cells(domain.rows, JOINT_CELLS):
         raise SettingError(
             f"engine-pull: {who} looks at rows, and those of a server stay there. --engine-pull loads them as codes "
             f"({domain.rows:,} rows, {size}); or take a method that counts, such as marginals or moments"
@@ -172,7 +171,7 @@ def _bytes(domain: Domain) -> int:
 
 
 def _show(source: Source | EngineSource, domain: Domain, seen: Callable[[bytes], None] | None) -> None:
-    if seen is None or prod(domain.size(column) for column in domain) < LEAST_CELLS:
+    if seen is None or prod(domain.sizes.values()) < LEAST_MARKED:
         return
     mark = source.mark(domain)
     if mark is not None:

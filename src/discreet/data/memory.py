@@ -1,4 +1,7 @@
-"""A table as a joint table: how often each combination of codes occurs. An engine hands it over where it is small."""
+"""Tables whose codes are in memory: row by row, some rows of another, or as combinations with their numbers.
+
+An engine hands over combinations where these are few. Whatever the table, its codes can be made coarser.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.data import Recodable
-from discreet.data.counting import Codes, count, narrowest, recode
+from discreet.data.counting import Codes, Columns, count, narrowest, recode
 from discreet.domain import STEPS, Domain, Numeric
 from discreet.sealed import Sealed
 
@@ -25,6 +28,8 @@ class MemoryTable(Sealed):
         Number of levels of each column, from the public domain.
     """
 
+    trouble: str | None = None
+
     def __init__(self, codes: Codes, sizes: Mapping[str, int]) -> None:
         self._codes = dict(codes)
         self._sizes = dict(sizes)
@@ -34,13 +39,11 @@ class MemoryTable(Sealed):
         """Number of rows."""
         return len(next(iter(self._codes.values())))
 
-    trouble: str | None = None
-
-    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+    def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
         """Contingency tables over sets of columns."""
         return count(self._codes, self._sizes, sets)
 
-    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
+    def sums(self, sets: Sequence[Columns]) -> list[int]:
         """Sums of products of one or two columns' codes, exactly."""
         return [self._sum(columns) for columns in sets]
 
@@ -48,15 +51,15 @@ class MemoryTable(Sealed):
         """The codes of some columns, row by row."""
         return [self._codes[column].astype(np.int64) for column in columns]
 
-    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
+    def recode(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
         """Return the same rows with each code of the named columns replaced by its place."""
         return MemoryTable(recode(self._codes, places, sizes), sizes)
 
-    def sampled(self, rows: IntArray) -> MemoryTable:
+    def take(self, rows: IntArray) -> MemoryTable:
         """Return only the rows at these places."""
         return _SampledTable(self._codes, self._sizes, rows)
 
-    def _sum(self, columns: tuple[str, ...]) -> int:
+    def _sum(self, columns: Columns) -> int:
         product = self._codes[columns[0]].astype(np.int64)
         for column in columns[1:]:
             product *= self._codes[column]
@@ -76,12 +79,12 @@ class _SampledTable(MemoryTable):
         """Number of rows."""
         return len(self._rows)
 
-    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+    def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
         """Contingency tables over sets of columns."""
         self._gather(c for columns in sets for c in columns)
         return super().counts(sets)
 
-    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
+    def sums(self, sets: Sequence[Columns]) -> list[int]:
         """Sums of products of one or two columns' codes, exactly."""
         self._gather(c for columns in sets for c in columns)
         return super().sums(sets)
@@ -91,11 +94,11 @@ class _SampledTable(MemoryTable):
         self._gather(columns)
         return super().values(columns)
 
-    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
+    def recode(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> MemoryTable:
         """Return the same rows with each code of the named columns replaced by its place."""
-        return MemoryTable(self._all, self._sizes).recoded(places, sizes).sampled(self._rows)
+        return MemoryTable(self._all, self._sizes).recode(places, sizes).take(self._rows)
 
-    def sampled(self, rows: IntArray) -> MemoryTable:
+    def take(self, rows: IntArray) -> MemoryTable:
         """Return only the rows at these places."""
         return _SampledTable(self._all, self._sizes, self._rows[rows])
 
@@ -103,27 +106,6 @@ class _SampledTable(MemoryTable):
         for column in columns:
             if column not in self._codes:
                 self._codes[column] = self._all[column][self._rows]
-
-
-def coarsened(table: Recodable, fine: Domain, settled: Domain) -> Recodable:
-    """Return the rows of a table encoded by ``fine`` as ``settled`` encodes them.
-
-    Each row's new code is a function of its own old code and of public edges, so what is proved of tables encoded row
-    by row still holds.
-    """
-    places = {name: places_of(fine, settled, name) for name in fine.unsettled if name not in settled.unsettled}
-    return table.recoded(places, {name: settled.size(name) for name in settled})
-
-
-def places_of(fine: Domain, settled: Domain, name: str) -> IntArray:
-    """Return the new code of every old code of a column: the bin of each step, then the extra levels in their order."""
-    before, after = fine[name], settled[name]
-    if not isinstance(before, Numeric) or not isinstance(after, Numeric):
-        raise TypeError("only numeric columns have steps")
-    inner = np.array(after.edges[1:-1])
-    steps = np.searchsorted(inner, np.array(before.edges[:-1]), side="right")
-    extra = len(inner) + 1 + np.arange(before.size - STEPS)
-    return np.concatenate([steps, extra]).astype(np.int64)
 
 
 class JointTable(Sealed):
@@ -151,11 +133,11 @@ class JointTable(Sealed):
         """Number of rows."""
         return int(self._weights.sum())
 
-    def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
+    def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
         """Contingency tables over sets of columns."""
         return [self._count(columns) for columns in sets]
 
-    def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
+    def sums(self, sets: Sequence[Columns]) -> list[int]:
         """Sums of products of one or two columns' codes, exactly."""
         return [self._sum(columns) for columns in sets]
 
@@ -163,26 +145,47 @@ class JointTable(Sealed):
         """The codes of some columns, row by row."""
         return [np.repeat(self._codes[column], self._weights) for column in columns]
 
-    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> JointTable:
+    def recode(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> JointTable:
         """Return the same rows with each code of the named columns replaced by its place."""
         codes = {c: places[c][array] if c in places else array for c, array in self._codes.items()}
         return JointTable(codes, self._weights, sizes)
 
-    def sampled(self, rows: IntArray) -> MemoryTable:
+    def take(self, rows: IntArray) -> MemoryTable:
         """Return only the rows at these places."""
-        return self._spread().sampled(rows)
+        return self._spread_rows().take(rows)
 
-    def _spread(self) -> MemoryTable:
+    def _spread_rows(self) -> MemoryTable:
         """Return every row by itself."""
         narrow = {c: array.astype(narrowest(self._sizes[c])) for c, array in self._codes.items()}
         return MemoryTable({c: np.repeat(array, self._weights) for c, array in narrow.items()}, self._sizes)
 
-    def _count(self, columns: tuple[str, ...]) -> IntArray:
+    def _count(self, columns: Columns) -> IntArray:
         shape = tuple(self._sizes[c] for c in columns)
         counted = np.zeros(prod(shape), dtype=np.int64)
         np.add.at(counted, np.ravel_multi_index([self._codes[c] for c in columns], shape), self._weights)
         return counted.reshape(shape)
 
-    def _sum(self, columns: tuple[str, ...]) -> int:
+    def _sum(self, columns: Columns) -> int:
         codes = [self._codes[c].tolist() for c in columns]
         return sum(prod(row) * weight for *row, weight in zip(*codes, self._weights.tolist(), strict=True))
+
+
+def coarsen(table: Recodable, fine: Domain, settled: Domain) -> Recodable:
+    """Return the rows of a table encoded by ``fine`` as ``settled`` encodes them.
+
+    Each row's new code is a function of its own old code and of public edges, so what is proved of tables encoded row
+    by row still holds.
+    """
+    places = {name: places_of(fine, settled, name) for name in fine.unsettled if name not in settled.unsettled}
+    return table.recode(places, settled.sizes)
+
+
+def places_of(fine: Domain, settled: Domain, name: str) -> IntArray:
+    """Return the new code of every old code of a column: the bin of each step, then the extra levels in their order."""
+    before, after = fine[name], settled[name]
+    if not isinstance(before, Numeric) or not isinstance(after, Numeric):
+        raise TypeError("only numeric columns have steps")
+    inner = np.array(after.edges[1:-1])
+    steps = np.searchsorted(inner, np.array(before.edges[:-1]), side="right")
+    extra = len(inner) + 1 + np.arange(before.size - STEPS)
+    return np.concatenate([steps, extra]).astype(np.int64)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 
 from discreet.domain import Domain
-from discreet.errors import MisfitError
+from discreet.errors import MisfitError, TableError
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,12 @@ class Look:
     endless: bool
     low: float | None
     high: float | None
+
+
+def check_names(name: str, columns: Collection[object]) -> None:
+    """Refuse a table with two columns that SQL engines could not tell apart."""
+    if len({str(column).lower() for column in columns}) != len(columns):
+        raise TableError(f"{name} has two columns whose names are the same or differ only in case")
 
 
 def check_present(name: str, present: Container[str], domain: Domain) -> None:

@@ -8,10 +8,9 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.data.counting import Codes, count, recode
-from discreet.data.files import Source
+from discreet.data.files import Choice, Source
 from discreet.data.memory import MemoryTable
-from discreet.data.padding import fillers
-from discreet.data.people import Chosen
+from discreet.data.people import fillers
 from discreet.domain import Domain
 from discreet.errors import TableError
 from discreet.sealed import Sealed
@@ -29,24 +28,24 @@ class StreamTable(Sealed):
         Raw rows.
     domain
         The public domain.
-    chosen
+    choice
         Which of them are used, where the domain names people.
     """
 
     trouble: str | None = None
 
-    def __init__(self, source: Source, domain: Domain, chosen: Chosen | None = None) -> None:
+    def __init__(self, source: Source, domain: Domain, choice: Choice | None = None) -> None:
         self._source = source
         self._domain = domain
-        self._chosen = chosen
-        self._sql = source.encoded_sql(domain) if chosen is None else chosen.sql
-        self._sizes: Mapping[str, int] = {column: domain.size(column) for column in domain}
+        self._choice = choice
+        self._sql = source.encoded_sql(domain) if choice is None else choice.sql
+        self._sizes: Mapping[str, int] = domain.sizes
         self._places: Mapping[str, IntArray] = {}
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return self._source.rows if self._chosen is None else self._domain.rows
+        return self._source.rows if self._choice is None else self._domain.rows
 
     def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
         """Contingency tables over sets of columns, from one pass."""
@@ -69,9 +68,9 @@ class StreamTable(Sealed):
         parts = [MemoryTable(batch, self._sizes).values(columns) for batch in self._batches()]
         return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
-    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> StreamTable:
+    def recode(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> StreamTable:
         """Return the same rows with each code of the named columns replaced by its place."""
-        table = StreamTable(self._source, self._domain, self._chosen)
+        table = StreamTable(self._source, self._domain, self._choice)
         table._sizes = dict(sizes)
         table._places = {
             **self._places,
@@ -79,19 +78,19 @@ class StreamTable(Sealed):
         }
         return table
 
-    def held(self) -> MemoryTable:
-        """Return the same rows in memory."""
+    def hold(self) -> MemoryTable:
+        """Load the same rows into memory."""
         batches = list(self._batches())
         return MemoryTable({c: np.concatenate([batch[c] for batch in batches]) for c in self._domain}, self._sizes)
 
-    def sampled(self, rows: IntArray) -> StreamTable:
+    def take(self, rows: IntArray) -> StreamTable:
         """Refuse: a stream has no places to go to."""
         raise TableError("a method that samples rows needs them in memory, and this table is too large for that")
 
     def _batches(self) -> Iterator[Codes]:
         for batch in self._source.batches(self._sql, BATCH):
             yield recode(batch, self._places, self._sizes)
-        made_up = 0 if self._chosen is None else self._chosen.made_up
+        made_up = 0 if self._choice is None else self._choice.made_up
         for start in range(0, made_up, BATCH):
             more = fillers(self._domain, start, min(start + BATCH, made_up))
             yield recode(more, self._places, self._sizes)

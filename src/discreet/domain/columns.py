@@ -16,10 +16,10 @@ MAX_LEVELS = 60_000
 """Largest number of levels of one column: codes stay narrow."""
 
 MAX_BINS = 1_000
-"""Largest number of bins of a numeric column."""
+"""Largest number of bins of a continuous column."""
 
 GRID = 65_536 - 2
-"""Steps of the public grid on which a numeric column without bins is encoded."""
+"""Steps of the public grid on which a continuous column without bins is encoded."""
 
 STEPS = 1_024
 """Steps of the public grid on which a column with bins at quantiles is encoded until they are released."""
@@ -78,7 +78,7 @@ class Categorical:
 
 @dataclass(frozen=True, kw_only=True)
 class Numeric:
-    """A numeric column with declared bounds; values outside are clipped to them.
+    """A continuous column with declared bounds; values outside are clipped to them.
 
     ``bins`` is a number of equal-width bins or the edges of bins from bound to bound. ``missing`` and
     ``other`` (text that is not a number) name a level of their own, after all numbers.
@@ -135,10 +135,10 @@ class Numeric:
         """Return the column with public edges for its bins, taken from the grid; at most as many bins as asked for."""
         if self.settled or not isinstance(self.bins, int):
             raise DomainError("only a column with bins at quantiles can be settled")
-        chosen = tuple(float(edge) for edge in edges)
-        if not set(chosen) <= set(self.edges) or len(chosen) > self.bins + 1:
+        public = tuple(float(edge) for edge in edges)
+        if not set(public) <= set(self.edges) or len(public) > self.bins + 1:
             raise DomainError("edges: some of the grid's edges, for at most as many bins as declared")
-        return replace(self, bins=chosen, at=EQUAL_WIDTH)
+        return replace(self, bins=public, at=EQUAL_WIDTH)
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -183,7 +183,7 @@ class Numeric:
 Column = Categorical | Numeric
 
 
-def column_from(spec: Mapping[str, Node]) -> Column:
+def read_column(spec: Mapping[str, Node]) -> Column:
     """Build one column from its declaration."""
     places = {key: as_text(spec[key], DomainError, key) for key in ("missing", "other") if key in spec}
     if "categories" in spec and "bounds" in spec:
@@ -195,19 +195,19 @@ def column_from(spec: Mapping[str, Node]) -> Column:
         return Categorical(categories=labels, ordered=ordered, **places)
     if "bounds" in spec:
         refuse_unknown(spec, ("bounds", "bins", "at", "missing", "other"), DomainError, "a numeric column")
-        at = _at(as_text(spec.get("at", EQUAL_WIDTH), DomainError, "at"))
-        return Numeric(bounds=_bounds(spec["bounds"]), bins=_bins(spec.get("bins")), at=at, **places)
+        at = _read_at(as_text(spec.get("at", EQUAL_WIDTH), DomainError, "at"))
+        return Numeric(bounds=_read_bounds(spec["bounds"]), bins=_read_bins(spec.get("bins")), at=at, **places)
     raise DomainError("declare `categories: [...]` or `bounds: [low, high]`")
 
 
-def _bounds(node: Node) -> tuple[float, float]:
+def _read_bounds(node: Node) -> tuple[float, float]:
     if not isinstance(node, list) or len(node) != 2:
         raise DomainError("bounds: two numbers, [low, high]")
     low, high = (as_number(item, DomainError, "bounds") for item in node)
     return low, high
 
 
-def _bins(node: Node) -> int | tuple[float, ...] | None:
+def _read_bins(node: Node) -> int | tuple[float, ...] | None:
     if node is None:
         return None
     if isinstance(node, list):
@@ -215,13 +215,13 @@ def _bins(node: Node) -> int | tuple[float, ...] | None:
     return as_int(node, DomainError, "bins")
 
 
-def _at(text: str) -> Literal["equal-width", "quantiles"]:
+def _read_at(text: str) -> Literal["equal-width", "quantiles"]:
     if text not in (EQUAL_WIDTH, QUANTILES):
         raise DomainError(f"at: `{EQUAL_WIDTH}` or `{QUANTILES}`")
     return QUANTILES if text == QUANTILES else EQUAL_WIDTH
 
 
-def column_to(column: Column) -> dict[str, Any]:
+def write_column(column: Column) -> dict[str, Any]:
     """Return one column's declaration as plain data."""
     places = {key: getattr(column, key) for key in ("missing", "other") if getattr(column, key) is not None}
     if isinstance(column, Categorical):

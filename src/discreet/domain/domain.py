@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.domain.columns import QUANTILES, Column, Numeric, column_from, column_to
+from discreet.domain.columns import QUANTILES, Column, Numeric, read_column, write_column
 from discreet.domain.yaml import Node, as_int, as_mapping, as_text, dump_yaml, load_yaml, refuse_unknown
 from discreet.errors import DomainError, SettingError
 
@@ -20,7 +20,7 @@ UNIT = "row"
 PERSON = "person"
 """What is protected when rows have ids and the domain does not say whose."""
 
-MOST_ROWS = 1_000_000
+MAX_ROWS_OF_PERSON = 1_000_000
 """Largest number of rows that a person may have."""
 
 
@@ -43,8 +43,8 @@ class People:
         if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
             raise DomainError("unit: `id` names the column that tells people apart")
         whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
-        if not whole or not 1 <= self.max_rows <= MOST_ROWS:
-            raise DomainError(f"unit: `max_rows` is a whole number from 1 to {MOST_ROWS:,}")
+        if not whole or not 1 <= self.max_rows <= MAX_ROWS_OF_PERSON:
+            raise DomainError(f"unit: `max_rows` is a whole number from 1 to {MAX_ROWS_OF_PERSON:,}")
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,11 @@ class Domain:
         """Number of levels of a column."""
         return self[name].size
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each column."""
+        return {name: column.size for name, column in self.columns.items()}
+
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """Shape of the contingency table over some columns."""
         return tuple(self.size(name) for name in names)
@@ -136,7 +141,7 @@ class Domain:
         self.check_tabulable()
 
     def check_numeric(self) -> None:
-        """Refuse a domain in which a method for numbers cannot look for a graph."""
+        """Refuse a domain in which a method for continuous columns cannot look for a graph."""
         if len(self.columns) < 2:
             raise SettingError("domain: a causal graph takes at least two columns")
         for name, column in self.columns.items():
@@ -150,7 +155,7 @@ class Domain:
         """Columns whose bins begin at quantiles that are not released yet."""
         return tuple(name for name, c in self.columns.items() if isinstance(c, Numeric) and not c.settled)
 
-    def settled(self, edges: Mapping[str, Sequence[float]]) -> Domain:
+    def settle(self, edges: Mapping[str, Sequence[float]]) -> Domain:
         """Return the domain with public edges for the bins of columns that wait for their quantiles."""
         columns = dict(self.columns)
         for name, chosen in edges.items():
@@ -201,15 +206,15 @@ class Domain:
         columns = {}
         for name, spec in as_mapping(top["columns"], DomainError, "columns").items():
             try:
-                columns[name] = column_from(as_mapping(spec, DomainError, "its declaration"))
+                columns[name] = read_column(as_mapping(spec, DomainError, "its declaration"))
             except DomainError as error:
                 raise DomainError(f"column {name!r}: {error}") from None
-        unit, people = _unit(top.get("unit", UNIT))
+        unit, people = _read_unit(top.get("unit", UNIT))
         return cls(columns, rows=as_int(top["rows"], DomainError, "rows"), unit=unit, people=people)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, ready for YAML or JSON; ``from_dict`` reads them back."""
-        columns = {name: column_to(column) for name, column in self.columns.items()}
+        columns = {name: write_column(column) for name, column in self.columns.items()}
         people = self.people
         unit = self.unit if people is None else {"name": self.unit, "id": people.id, "max_rows": people.max_rows}
         return {"rows": self.rows, "unit": unit, "columns": columns}
@@ -219,7 +224,7 @@ class Domain:
         return dump_yaml(self.to_dict())
 
 
-def _unit(node: Node) -> tuple[str, People | None]:
+def _read_unit(node: Node) -> tuple[str, People | None]:
     """Read what is protected: a word for what one row stands for, or whose rows they are."""
     if not isinstance(node, Mapping):
         return as_text(node, DomainError, "unit"), None

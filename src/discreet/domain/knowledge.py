@@ -12,6 +12,7 @@ from discreet.domain.yaml import Node, as_labels, as_list, as_mapping, load_yaml
 from discreet.errors import KnowledgeError
 
 Arc = tuple[str, str]
+"""A direct cause and its effect."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Knowledge:
         self._refuse_cycle()
 
     def _refuse_cycle(self) -> None:
-        """Refuse required arrows that lead in a circle, tiers included."""
+        """Refuse required arrows that form a cycle, tiers included."""
         arcs = set(self.required)
         for i, early in enumerate(self.tiers):
             arcs |= {(a, b) for a in early for late in self.tiers[i + 1 :] for b in late}
@@ -92,7 +93,7 @@ class Knowledge:
         top = as_mapping({} if node in (None, "") else node, KnowledgeError, "knowledge")
         refuse_unknown(top, ("required", "forbidden", "tiers"), KnowledgeError, "knowledge")
         tiers = [as_labels(t, KnowledgeError, "tiers") for t in as_list(top.get("tiers", []), KnowledgeError, "tiers")]
-        return cls(_arcs(top, "required"), _arcs(top, "forbidden"), tuple(tiers))
+        return cls(_read_arcs(top, "required"), _read_arcs(top, "forbidden"), tuple(tiers))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
@@ -103,7 +104,7 @@ class Knowledge:
         }
 
 
-def _arcs(top: Any, key: str) -> frozenset[Arc]:
+def _read_arcs(top: Any, key: str) -> frozenset[Arc]:
     arcs = [as_labels(item, KnowledgeError, key) for item in as_list(top.get(key, []), KnowledgeError, key)]
     if any(len(arc) != 2 for arc in arcs):
         raise KnowledgeError(f"{key}: a list of [cause, effect] pairs")

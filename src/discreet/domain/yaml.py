@@ -18,6 +18,7 @@ MAX_BYTES = 16 * 1024 * 1024
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 Wrong = type[InputError]
+"""The error that is raised: about a domain, or about knowledge."""
 
 
 def load_yaml(source: str | Path, wrong: Wrong, what: str) -> Node:

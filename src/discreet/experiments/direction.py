@@ -23,9 +23,9 @@ from discreet.baselines.published.direction import (
     PRINTED,
     RANKS,
     SPENT,
-    Settings,
-    Source,
-    fitted,
+    HalfSettings,
+    Sensitivities,
+    fit_halves,
     steps_to_instability,
 )
 from discreet.baselines.published.iqr import Spread, laplace_tail
@@ -223,7 +223,7 @@ def _look_at_halves(task: Task, pair: CausePair) -> Record:
     """NOT PRIVATE: return exact scores of random halves."""
     table, domain = encode(pair)
     x, y = (codes / UNIT for codes in Scaled.of("x", "y", domain).values(table))
-    found = fitted(x, y, WIDTH, task.setting, np.random.default_rng([task.seed, task.rows, 13]))
+    found = fit_halves(x, y, WIDTH, task.setting, np.random.default_rng([task.seed, task.rows, 13]))
     margins = {}
     for score in SCORES:
         forward, backward = found.scores(score, WIDTH)
@@ -247,7 +247,7 @@ def chance(record: Record, score: str, how: How, epsilon: float, ridge: float = 
     margin = record["margins"][score]
     if how in ("none", "all") or math.isinf(epsilon):
         return chance_right(margin, 0.0, 1)
-    source: Source = "paper" if how.endswith("published") else "proved"
+    source: Sensitivities = "paper" if how.endswith("published") else "proved"
     if source == "paper" and score not in PRINTED:
         return None
     if score == "iqr":
@@ -258,16 +258,16 @@ def chance(record: Record, score: str, how: How, epsilon: float, ridge: float = 
         told = laplace_tail(math.log(1 / DELTA) / epsilon - steps, epsilon)
         return told * chance_right(margin, 0.0, 1) + (1 - told) / 2
     draws = 2 if source == "paper" else 1
-    settings = Settings(half, score, epsilon, DELTA, source, draws, WIDTH, ridge)
+    settings = HalfSettings(half, score, epsilon, DELTA, source, draws, WIDTH, ridge)
     return chance_right(margin, settings.scale(record["test"], record["train"]), draws)
 
 
-def _chance_by_spreads(record: Record, source: Source, epsilon: float) -> float:
+def _chance_by_spreads(record: Record, source: Sensitivities, epsilon: float) -> float:
     parts, deltas = CLAIMED if source == "paper" else SPENT
     each = epsilon / parts
     told = 1.0
     for log, *steps in record["spreads"][source]:
-        told *= Spread(log, (steps[0], steps[1]), source == "paper").answered(each, DELTA / deltas)
+        told *= Spread(log, (steps[0], steps[1]), source == "paper").answer_probability(each, DELTA / deltas)
     return told * chance_right(record["margins"]["iqr"], 1 / each, 4) + (1 - told) / 2
 
 

@@ -18,7 +18,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from discreet.baselines.published.pcd import Settings, deleted, equation_3, on_unit_scale, plain_sensitivity, run_pcd
+from discreet.baselines.published.pcd import (
+    PcdSettings,
+    deletion_probability,
+    equation_3,
+    on_unit_scale,
+    plain_sensitivity,
+    run_pcd,
+)
 from discreet.baselines.published.rcit import LAM, Rcit
 from discreet.data.memory import MemoryTable
 from discreet.domain import Domain, Numeric
@@ -119,7 +126,7 @@ def decide_as_published(table: MemoryTable, domain: Domain, epsilons: Sequence[f
     given = _others(domain)
     found = oracle.test("x", "y", frozenset(given))
     moved = equation_3(table.rows, LAM, found.widths) if given else plain_sensitivity(table.rows)
-    return [deleted(found.share(), found.share(2 * moved), ALPHA, epsilon) for epsilon in epsilons]
+    return [deletion_probability(found.share(), found.share(2 * moved), ALPHA, epsilon) for epsilon in epsilons]
 
 
 def decide_without_noise(table: MemoryTable, domain: Domain, epsilons: Sequence[float], seed: int) -> list[float]:
@@ -178,7 +185,7 @@ MOST_GIVEN = {"pcd": 0, "moments": 2}
 
 def find_as_published(sample: Sample, epsilon: float, seed: int) -> tuple[Graph, int]:
     """NOT PRIVATE: run PCD as published, each noisy test at epsilon."""
-    settings = Settings(epsilon=epsilon, alpha=ALPHA, max_order=PUBLISHED_ORDER)
+    settings = PcdSettings(epsilon=epsilon, alpha=ALPHA, max_order=PUBLISHED_ORDER)
     columns = on_unit_scale(encode(sample), sample.domain)
     found = run_pcd(columns, settings, np.random.default_rng([seed, 29]))
     return found.graph, found.tests

@@ -15,14 +15,14 @@ from discreet.baselines.published.direction import (
     LEAST_ROWS,
     PRINTED,
     SCORES,
+    HalfSettings,
     Residuals,
-    Settings,
     change_by_test_row,
     change_by_training_row,
-    fitted,
+    fit_halves,
     half_direction,
-    judged,
-    moved,
+    judge,
+    residual_change,
     score,
     steps_to_instability,
 )
@@ -69,27 +69,29 @@ def test_as_printed_one_value_turns_an_answer_into_none():
     assert (first.steps, second.steps) == ((1, 79), (1, 0))
     assert first.log == pytest.approx(0.002)
     assert second.log == pytest.approx(-0.003, abs=1e-4)
-    answered, silent = 1 - first.answered(0.5, 1e-6), 1 - second.answered(0.5, 1e-6)
+    answered, silent = 1 - first.answer_probability(0.5, 1e-6), 1 - second.answer_probability(0.5, 1e-6)
     fail_first = 1 - math.exp(-math.log(1e6) / 2) / 2
-    assert first.answered(0.5, 1e-6) == pytest.approx(1 - fail_first * math.exp(-(78 - math.log(1e6)) / 2) / 2)
+    assert first.answer_probability(0.5, 1e-6) == pytest.approx(
+        1 - fail_first * math.exp(-(78 - math.log(1e6)) / 2) / 2
+    )
     assert answered < 1e-13
     assert fail_first * math.exp(-(78 - math.log(1e6)) / 2) / 2 == pytest.approx(5.8e-15, rel=0.01)
     assert silent == pytest.approx(0.999, abs=1e-3)
     assert excess(second, first, 3 * 0.5, 0.5, 1e-6) > 0.99
-    assert 1 - second.answered(0.1, 1e-6) == pytest.approx(0.775, abs=1e-3)
-    assert 1 - first.answered(0.1, 1e-6) == pytest.approx(7.1e-4, rel=0.01)
+    assert 1 - second.answer_probability(0.1, 1e-6) == pytest.approx(0.775, abs=1e-3)
+    assert 1 - first.answer_probability(0.1, 1e-6) == pytest.approx(7.1e-4, rel=0.01)
 
 
 def test_as_printed_the_threshold_is_for_another_epsilon():
     at_the_edge = spread(np.array([0.0, 1.0, 2.0, 3.0]), printed=True)
     assert at_the_edge.steps[0] == 1
     assert threshold(0.1, 1e-6, printed=True) == pytest.approx(1 + math.log(1e6))
-    assert 1e-6**0.1 / 2 <= at_the_edge.answered(0.1, 1e-6) <= 1e-6**0.1
+    assert 1e-6**0.1 / 2 <= at_the_edge.answer_probability(0.1, 1e-6) <= 1e-6**0.1
 
 
 def excess(first, second, bound, epsilon, delta):
     """Return by how much the first law exceeds e^bound times the second, over all events, exactly."""
-    p, q, factor = first.answered(epsilon, delta), second.answered(epsilon, delta), math.exp(bound)
+    p, q, factor = first.answer_probability(epsilon, delta), second.answer_probability(epsilon, delta), math.exp(bound)
     found = max((1 - p) - factor * (1 - q), 0.0)
     if math.isinf(first.log) or math.isinf(second.log):
         return found + max(p - factor * (q if first.log == second.log else 0.0), 0.0)
@@ -151,7 +153,7 @@ def test_releases_follow_their_law():
     law, rng = spread(EVEN[:60], printed=False), np.random.default_rng(2)
     told = [law.release(1.0, 0.05, rng) for _ in range(20_000)]
     heard = np.array([value for value in told if value is not None])
-    assert len(heard) / len(told) == pytest.approx(law.answered(1.0, 0.05), abs=0.01)
+    assert len(heard) / len(told) == pytest.approx(law.answer_probability(1.0, 0.05), abs=0.01)
     assert np.median(heard) == pytest.approx(law.log, abs=0.05)
     assert np.abs(heard - law.log).mean() == pytest.approx(1.0, abs=0.05)
 
@@ -200,15 +202,15 @@ def test_no_test_row_moves_a_score_further_than_is_proved(name):
 def test_no_training_row_moves_a_score_further_than_is_proved(name):
     rng = np.random.default_rng(4)
     (x, y), ridge, width = simulated(60, 5), 0.1, 0.5
-    by = moved(30, ridge, "proved")
-    assert by == stability(30, ridge) < moved(30, ridge, "paper")
-    found = fitted(x, y, width, ridge, np.random.default_rng(6))
+    by = residual_change(30, ridge, "proved")
+    assert by == stability(30, ridge) < residual_change(30, ridge, "paper")
+    found = fit_halves(x, y, width, ridge, np.random.default_rng(6))
     for _ in range(60):
         places = np.random.default_rng(6).permutation(60)
         new = x.copy(), y.copy()
         at = places[rng.integers(30)]
         new[0][at], new[1][at] = rng.choice([-1, 1]), rng.choice([-1, 1])
-        other = fitted(*new, width, ridge, np.random.default_rng(6))
+        other = fit_halves(*new, width, ridge, np.random.default_rng(6))
         np.testing.assert_array_equal(other.x, found.x)
         assert np.abs(other.of_y - found.of_y).max() <= by
         for first, second in zip(found.scores(name, width), other.scores(name, width), strict=True):
@@ -246,16 +248,16 @@ def test_with_little_noise_the_direction_is_that_of_the_exact_scores(name, draws
 
 
 def test_noise_has_the_scale_that_is_said():
-    found, rng = fitted(*simulated(200), 0.5, 1e-3, np.random.default_rng(0)), np.random.default_rng(1)
+    found, rng = fit_halves(*simulated(200), 0.5, 1e-3, np.random.default_rng(0)), np.random.default_rng(1)
     forward, backward = found.scores("hsic", 0.5)
     for draws, deviation in ((1, math.sqrt(2)), (2, 2.0)):
-        settings = Settings("test half", "hsic", 1.0, sensitivities="proved", draws=draws)
-        margins = [judged(found, ("a", "b"), settings, rng).margin for _ in range(1_000)]
+        settings = HalfSettings("test half", "hsic", 1.0, sensitivities="proved", draws=draws)
+        margins = [judge(found, ("a", "b"), settings, rng).margin for _ in range(1_000)]
         assert np.mean(margins) == pytest.approx(backward - forward, abs=0.015)
         assert np.std(margins) == pytest.approx(deviation * 2 * math.sqrt(6) / 99, rel=0.1)
-    paper = Settings("training half", "hsic", 2.0, ridge=0.5)
+    paper = HalfSettings("training half", "hsic", 2.0, ridge=0.5)
     assert paper.scale(100, 80) == pytest.approx(32 / (0.5 * math.sqrt(math.e)) * 8 / (80 * 0.5**1.5))
-    better = Settings("training half", "hsic", 2.0, ridge=0.5, sensitivities="proved")
+    better = HalfSettings("training half", "hsic", 2.0, ridge=0.5, sensitivities="proved")
     assert better.scale(100, 80) == pytest.approx((100 / 99) ** 1.5 / (0.5 * math.sqrt(math.e)) * stability(80, 0.5))
 
 
@@ -267,7 +269,7 @@ def test_ranks_for_the_training_half_abstain_unless_gaps_are_wide():
     assert (found.cause, found.margin, found.delta) == (None, None, 1e-6)
     apart = np.linspace(-1, 1, 10)
     wide = Residuals(apart, apart, apart, -np.abs(apart - 0.01), 10**8)
-    told = judged(wide, ("a", "b"), Settings("training half", "kendall", 1.0, ridge=1.0), np.random.default_rng(0))
+    told = judge(wide, ("a", "b"), HalfSettings("training half", "kendall", 1.0, ridge=1.0), np.random.default_rng(0))
     assert not told.abstained
     assert told.cause == "a"
 

@@ -22,9 +22,9 @@ from discreet.audit.register import QUICK, broken_cases, levels_of
 from discreet.audit.source import project_trees
 from discreet.baselines.exact import ExactCounts
 from discreet.baselines.published import METHODS, REASONS, discover_published
-from discreet.baselines.published.em_pc import Distances, Score, distance, dropped, scores_of_numbers
-from discreet.baselines.published.priv_pc import default_share, inside
-from discreet.baselines.published.running import composed, reported
+from discreet.baselines.published.discover import compose, reported_epsilon
+from discreet.baselines.published.em_pc import Distances, Score, distance, draw_dropped, scores_of_numbers
+from discreet.baselines.published.priv_pc import default_share, epsilon_of_sample
 from discreet.baselines.published.svt_pc import claimed_sensitivity, p_value, p_value_of
 from discreet.cli import main
 from discreet.data.memory import MemoryTable
@@ -200,8 +200,8 @@ def test_how_many_neighbours_go_is_scored_at_the_cut():
     assert scores_of_numbers([Score(0, False)]) == [0, -1]
     assert scores_of_numbers([Score(4, True)]) == [-5, 4]
     rng = np.random.default_rng(0)
-    assert sorted(dropped(scores, 400.0, rng)) == [1, 3]
-    assert dropped([], 1.0, rng) == []
+    assert sorted(draw_dropped(scores, 400.0, rng)) == [1, 3]
+    assert draw_dropped([], 1.0, rng) == []
 
 
 class PlainKendall:
@@ -269,15 +269,15 @@ def test_neighbours_of_the_moment_ask_less():
 
 
 def test_totals_are_those_of_the_papers():
-    assert composed(0, 1.0, 1e-3) == 0
-    assert composed(9, 0.5, 1e-3) == pytest.approx(math.sqrt(18 * math.log(1000)) * 0.5 + 4.5 * (math.e**0.5 - 1))
-    assert reported("priv-pc-published", 9, 1.0, 2e-3) == pytest.approx(2 * composed(9, 0.5, 1e-3))
-    assert reported("em-pc-published", 3, 1.0, 1e-3) == composed(3, 1.0, 1e-3)
+    assert compose(0, 1.0, 1e-3) == 0
+    assert compose(9, 0.5, 1e-3) == pytest.approx(math.sqrt(18 * math.log(1000)) * 0.5 + 4.5 * (math.e**0.5 - 1))
+    assert reported_epsilon("priv-pc-published", 9, 1.0, 2e-3) == pytest.approx(2 * compose(9, 0.5, 1e-3))
+    assert reported_epsilon("em-pc-published", 3, 1.0, 1e-3) == compose(3, 1.0, 1e-3)
     x = np.linspace(1, 20, 200_001)
     for epsilon in (0.25, 0.5, 1.0):
         best = x[np.argmin(np.sqrt(x) / np.log1p(x * math.expm1(epsilon)))]
         assert default_share(epsilon) == pytest.approx(max(1 / best, 1 / 20), rel=1e-3)
-        assert inside(epsilon, 0.3) == pytest.approx(math.log1p(math.expm1(epsilon) / 0.3))
+        assert epsilon_of_sample(epsilon, 0.3) == pytest.approx(math.log1p(math.expm1(epsilon) / 0.3))
     assert default_share(0.01) == 1 / 20
     assert default_share(250.0) == 1
 
@@ -297,7 +297,7 @@ def test_runs_repeat_tell_and_keep_to_knowledge(method):
     assert ("Xray", "Dyspnoea") in one.graph.directed
     assert frozenset(("Smoker", "Cancer")) not in one.graph.skeleton
     assert one.tests > 0
-    assert one.reported == reported(method, one.rounds, 1.0, 1e-3)
+    assert one.reported == reported_epsilon(method, one.rounds, 1.0, 1e-3)
     assert one.reason == REASONS[method]
     assert "NOT PRIVATE" in discover_published.__doc__
 

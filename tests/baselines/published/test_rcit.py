@@ -14,7 +14,14 @@ from scipy.stats import hypergeom
 
 import discreet as dc
 from discreet.baselines.published import PCD, REASONS
-from discreet.baselines.published.pcd import Settings, deleted, discover_pcd, equation_3, plain_sensitivity, run_pcd
+from discreet.baselines.published.pcd import (
+    PcdSettings,
+    deletion_probability,
+    discover_pcd,
+    equation_3,
+    plain_sensitivity,
+    run_pcd,
+)
 from discreet.baselines.published.rcit import Rcit, low_rank, median_width, rcit, ridge_residuals
 from discreet.cli import main
 from discreet.domain import Domain
@@ -127,8 +134,8 @@ def counted(table):
 )
 def test_a_sure_edge_is_kept_for_ever_and_its_neighbour_is_not(first, second, chances):
     for epsilon, expected in zip((0.1, 1.0, 8.0), chances, strict=True):
-        assert deleted(*counted(first), 0.05, epsilon) == 0
-        assert deleted(*counted(second), 0.05, epsilon) == pytest.approx(expected, abs=5e-4)
+        assert deletion_probability(*counted(first), 0.05, epsilon) == 0
+        assert deletion_probability(*counted(second), 0.05, epsilon) == pytest.approx(expected, abs=5e-4)
     assert counted((150, 50, 50, 150))[1] == pytest.approx(0.0356, abs=5e-5)
     assert counted((149, 51, 50, 150))[1] == pytest.approx(0.1614, abs=5e-5)
 
@@ -137,9 +144,9 @@ def test_chances_are_those_of_the_draws():
     rng = np.random.default_rng(0)
     for p in (0.0, 0.02, 0.3):
         drawn = p + rng.laplace(0, 4 * 0.2, 400_000) >= 0.05 + rng.laplace(0, 2 * 0.2, 400_000)
-        assert deleted(p, p + 0.2, 0.05, 1.0) == pytest.approx(drawn.mean(), abs=0.004)
-    assert deleted(0.2, 0.2, 0.05, 1.0) == 1
-    assert deleted(0.01, 0.01, 0.05, 1.0) == 0
+        assert deletion_probability(p, p + 0.2, 0.05, 1.0) == pytest.approx(drawn.mean(), abs=0.004)
+    assert deletion_probability(0.2, 0.2, 0.05, 1.0) == 1
+    assert deletion_probability(0.01, 0.01, 0.05, 1.0) == 0
 
 
 @pytest.mark.parametrize(
@@ -164,7 +171,7 @@ def test_one_row_decides_with_fresh_permutations_too():
         x = np.repeat([1.0, -1.0], [57, 143])
         y = x.copy()
         y[0] = other
-        runs = [run_pcd({"x": x, "y": y}, Settings(), np.random.default_rng(seed)) for seed in range(60)]
+        runs = [run_pcd({"x": x, "y": y}, PcdSettings(), np.random.default_rng(seed)) for seed in range(60)]
         gone.append(sum(not run.graph.skeleton for run in runs))
     assert gone[0] == 0
     assert 15 < gone[1] < 45

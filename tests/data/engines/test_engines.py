@@ -126,10 +126,10 @@ def test_a_joint_table_answers_like_its_rows():
     assert joint.sums([("a",), ("b", "c")]) == plain.sums([("a",), ("b", "c")])
     together = sorted(zip(*(v.tolist() for v in joint.values(["a", "b", "c"])), strict=True))
     assert together == sorted(zip(*(codes[c].tolist() for c in sizes), strict=True))
-    assert joint.sampled(np.arange(500)).counts([("a", "b")])[0].tolist() == plain.counts([("a", "b")])[0].tolist()
+    assert joint.take(np.arange(500)).counts([("a", "b")])[0].tolist() == plain.counts([("a", "b")])[0].tolist()
     moved = {"c": np.array([1, 1, 0, 0])}
     smaller = {**sizes, "c": 2}
-    again = zip(joint.recoded(moved, smaller).counts(sets), plain.recoded(moved, smaller).counts(sets), strict=True)
+    again = zip(joint.recode(moved, smaller).counts(sets), plain.recode(moved, smaller).counts(sets), strict=True)
     assert all((x == y).all() for x, y in again)
 
 
@@ -181,7 +181,7 @@ def test_misfits_clipped_values_and_marks_are_those_of_files(people, url):
     strict = Domain({n: replace(c, missing=None, other=None) for n, c in domain.columns.items()}, rows=ROWS)
     plain, there = open_source(table, domain), open_engine(url)
     assert there.misfits(strict) == plain.misfits(strict)
-    assert there.clipped(domain) == plain.clipped(domain)
+    assert there.count_clipped(domain) == plain.count_clipped(domain)
     assert there.mark(domain) == open_engine(url).mark(domain)
     fewer = Domain({n: domain[n] for n in list(domain)[:5]}, rows=ROWS)
     assert there.mark(fewer) != there.mark(domain)
@@ -192,7 +192,7 @@ def test_bins_that_wait_for_quantiles_are_found_in_the_engine(people, url):
     narrow = Domain({n: domain[n] for n in ("steps", "select", HOSTILE)}, rows=ROWS)
     edges = narrow["steps"].edges
     chosen = [edges[0], edges[100], edges[611], edges[-1]]
-    settled = narrow.settled({"steps": chosen})
+    settled = narrow.settle({"steps": chosen})
     found = []
     for data in (table, url):
         room = Room(load(data, narrow), narrow, Budget(epsilon=1, delta=1e-6)).settled({"steps": chosen})
@@ -438,7 +438,7 @@ def test_a_table_is_read_as_of_one_moment_and_never_written(server, asia):
         finally:
             connection.execute("DELETE FROM asia WHERE ctid IN (SELECT ctid FROM asia ORDER BY ctid DESC LIMIT 5)")
     with pytest.raises(EngineError):
-        before._engine.asked(lambda backend: backend.con.execute("CREATE TABLE mine (a text)"))
+        before._engine.ask(lambda backend: backend.con.execute("CREATE TABLE mine (a text)"))
 
 
 def test_a_table_that_is_not_there(base):
@@ -565,7 +565,7 @@ def test_ids_that_are_equal_are_one_person(server, base):
         "('1.5', 'b'), ('NaN', 'a'), (NULL, 'b'), ('10', 'a'), ('100', 'b')) t(who, v)",
     )
     domain = Domain({"v": Categorical(categories=("a", "b"))}, rows=5, people=dc.People("who", 1))
-    assert open_engine(f"{base}&table=cases").left(domain.people) == 5
+    assert open_engine(f"{base}&table=cases").rows_left(domain) == 5
     assert load(f"{base}&table=cases", domain).counts([("v",)])[0].sum() == 5
 
 
@@ -639,7 +639,7 @@ def test_after_a_charge_no_kind_of_error_is_told(asia):
     domain = net.domain(20_000)
     room = Room(load(url, domain), domain, Budget(epsilon=1, delta=1e-6))
     engine = room._table._engine
-    engine.table = lambda expr: engine.asked(lambda backend: 1 / 0)
+    engine.table = lambda expr: engine.ask(lambda backend: 1 / 0)
     with pytest.raises(
         RoomError, match=r"failed \(table 'asia': the engine failed\); its charge stays booked"
     ) as failed:

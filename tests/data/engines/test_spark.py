@@ -115,7 +115,7 @@ class TestCluster:
 
         table, domain, url = people
         there, plain = open_engine(url), open_source(table, domain)
-        assert there.clipped(domain) == plain.clipped(domain)
+        assert there.count_clipped(domain) == plain.count_clipped(domain)
         assert there.misfits(domain) == []
         assert there.mark(domain) == there.mark(domain) != there.mark(Domain({"fine": domain["fine"]}, rows=ROWS))
         forget()

@@ -12,9 +12,8 @@ from discreet.audit.broken import Broken, Sampled
 from discreet.audit.broken.making import domain_of, pair
 from discreet.audit.claims import Claim
 from discreet.baselines.published import PCD
-from discreet.baselines.published.pcd import Settings as PcdSettings
-from discreet.baselines.published.pcd import run_pcd
-from discreet.baselines.published.running import Settings, reported, run
+from discreet.baselines.published.discover import Settings, reported_epsilon, run
+from discreet.baselines.published.pcd import PcdSettings, run_pcd
 from discreet.privacy.accounting import Currency
 
 EPSILON, DELTA = 0.2, 1e-3
@@ -37,7 +36,7 @@ def kept(method: str) -> Callable[[IntArray, np.random.Generator], bool]:
 
     def find(rows: IntArray, rng: np.random.Generator) -> bool:
         domain = domain_of(len(rows), x=2, y=2)
-        sizes = {column: domain.size(column) for column in domain}
+        sizes = domain.sizes
         return bool(run(table_of(rows, domain), sizes, settings, rng).graph.skeleton)
 
     return find
@@ -45,7 +44,7 @@ def kept(method: str) -> Callable[[IntArray, np.random.Generator], bool]:
 
 def _reproduced(method: str, wrong: str, shown: Neighbours, *, rounds: int) -> Broken:
     """Return a method that promises what its paper would report, at most, for two columns."""
-    claim = Claim(Currency.PURE, reported(method, rounds, EPSILON, DELTA), DELTA)
+    claim = Claim(Currency.PURE, reported_epsilon(method, rounds, EPSILON, DELTA), DELTA)
     origin = "Xu, Yuan, Wu 2017" if method.startswith("em") else "Wang, Pang, Song 2020"
     return Broken(method, wrong, f"{origin}, whole method", "black box", Sampled(kept(method), claim, (shown,)))
 

@@ -1,9 +1,13 @@
-"""NOT PRIVATE: the loop of EM-PC as published: for every order and node, how many and which neighbours to drop."""
+"""NOT PRIVATE: EM-PC as published (Xu, Yuan, Wu 2017; Wang, Pang, Song 2020).
+
+For every order and node the exponential mechanism draws how many and which neighbours to drop. A neighbour's score is
+how many rows have to be deleted, greedily, before its G-test would say the opposite.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import heapify, heapreplace
@@ -16,13 +20,93 @@ from scipy.special import chdtrc, chdtri
 from discreet.arrays import IntArray
 from discreet.baselines.exact import ExactCounts, g_statistic
 from discreet.domain.knowledge import Knowledge
+from discreet.progress import Progress, tell
 from discreet.sealed import Sealed
 from discreet.search.graph import Pair
 from discreet.search.oracle import Verdict
 from discreet.search.pc import Separation, Skeleton
 
-FINE = 100
+DELETED_PART = 100
 """A cell loses this part of its rows at once."""
+
+Around = dict[str, set[str]]
+"""The neighbours that each node has left."""
+
+
+def em_skeleton(
+    nodes: Sequence[str],
+    scores: Distances,
+    epsilon: float,
+    rng: np.random.Generator,
+    knowledge: Knowledge,
+    max_order: int | None,
+    progress: Progress | None,
+) -> tuple[Skeleton, int]:
+    """NOT PRIVATE: return the skeleton that EM-PC finds, and how often it visited a node."""
+    names = sorted(nodes)
+    around: Around = {n: {m for m in names if m != n and knowledge.may_touch(n, m)} for n in names}
+    separations: dict[Pair, Separation] = {}
+    visits = order = 0
+    while any(len(near) > order for near in around.values()) and (max_order is None or order <= max_order):
+        tell(progress, f"order {order}: {sum(map(len, around.values())) // 2} pairs")
+        for node in names:
+            found = list(_weigh(node, order, around, scores, knowledge))
+            visits += bool(found)
+            for i in draw_dropped([score for _, _, score in found], epsilon, rng):
+                other, given, _ = found[i]
+                around[node].remove(other)
+                around[other].remove(node)
+                separations[frozenset((node, other))] = Separation(given, Verdict(independent=True, evidence=-1.0))
+        order += 1
+    pairs = {frozenset((a, b)): math.inf for a in names for b in around[a]}
+    return Skeleton(tuple(nodes), pairs, separations), visits
+
+
+def _weigh(
+    node: str, order: int, around: Around, scores: Distances, knowledge: Knowledge
+) -> Iterator[tuple[str, frozenset[str], Score]]:
+    """Yield each neighbour that may go, with the set that separates it best and the score of that test.
+
+    The best set is the first of those with the largest p-value.
+    """
+    for other in sorted(around[node]):
+        if knowledge.requires(node, other):
+            continue
+        causes = [z for z in sorted(around[node]) if z != other and knowledge.allows(z, node)]
+        sets = [s for s in map(frozenset, combinations(causes, order)) if scores.answers(node, other, s)]
+        if sets:
+            given = max(sets, key=lambda s: scores.p_value(node, other, s))
+            yield other, given, scores.score(node, other, given)
+
+
+def draw_dropped(scores: Sequence[Score], epsilon: float, rng: np.random.Generator) -> list[int]:
+    """Draw how many neighbours go, with half of epsilon, then which, with the other half in equal parts."""
+    if not scores:
+        return []
+    number = _draw(scores_of_numbers(scores), epsilon / 2, rng)
+    left, gone = list(range(len(scores))), []
+    for _ in range(number):
+        gone.append(left.pop(_draw([scores[i].signed for i in left], epsilon / 2 / number, rng)))
+    return gone
+
+
+def scores_of_numbers(scores: Sequence[Score]) -> list[int]:
+    """Return the score of dropping the best 0, 1, 2, ... neighbours: how clear the cut there is."""
+    best = sorted(scores, key=lambda s: (s.independent, s.signed), reverse=True)
+    found = [-best[0].signed - best[0].independent]
+    for a, b in pairwise(best):
+        if a.independent and not b.independent:
+            found.append(min(a.signed, -b.signed) - 1)
+        else:
+            found.append(-b.signed if a.independent else a.signed)
+    return [*found, best[-1].signed - (not best[-1].independent)]
+
+
+def _draw(scores: Sequence[int], epsilon: float, rng: np.random.Generator) -> int:
+    """Draw by the exponential mechanism, as if one row moved a score by one."""
+    weights = epsilon / 2 * np.array(scores, dtype=np.float64)
+    chances = np.exp(weights - weights.max())
+    return int(rng.choice(len(chances), p=chances / chances.sum()))
 
 
 @dataclass(frozen=True)
@@ -96,11 +180,11 @@ def distance(strata: IntArray, limit: float, *, block: int | None = None) -> int
     blocks near the limit: that is far faster with many rows, and distances are off by less than a thousandth, which
     changes nothing that is shown with them.
     """
-    table = _Deleting(strata[strata.any(axis=(1, 2))], limit)
+    table = _Deletion(strata[strata.any(axis=(1, 2))], limit)
     most = int(strata.sum()) - 1
     while table.deleted < most:
         rows = table.rows_at_steepest()
-        size = min(block or max(1, rows // FINE), rows, most - table.deleted)
+        size = min(block or max(1, rows // DELETED_PART), rows, most - table.deleted)
         while size and table.would_cross(size):
             size //= 2
         if not size:
@@ -109,7 +193,7 @@ def distance(strata: IntArray, limit: float, *, block: int | None = None) -> int
     return table.deleted
 
 
-class _Deleting:
+class _Deletion:
     """Tables that lose rows from the cell whose loss of one row moves G^2 most towards a limit.
 
     A heap holds that cell of every stratum. Only the stratum on top of it ever changes.
@@ -155,8 +239,8 @@ class _Deleting:
     def _change(self, size: int) -> float:
         _, cell, k = self._heap[0]
         i, j = divmod(cell, len(self._across[k]))
-        margins = _lost(self._down[k][i], size) + _lost(self._across[k][j], size)
-        return 2 * (margins - _lost(self._cells[k][cell], size) - _lost(self._total[k], size))
+        margins = _loss(self._down[k][i], size) + _loss(self._across[k][j], size)
+        return 2 * (margins - _loss(self._cells[k][cell], size) - _loss(self._total[k], size))
 
     def _best(self, k: int) -> tuple[float, int]:
         """Return a stratum's steepest cell, and how far its loss of one row moves half the value away from the limit.
@@ -177,7 +261,7 @@ class _Deleting:
         return least, place
 
 
-def _lost(rows: int, size: int) -> float:
+def _loss(rows: int, size: int) -> float:
     """Return by how much t log t shrinks when t loses so many rows."""
     left = rows - size
     return rows * math.log(rows) - (left * math.log(left) if left else 0.0)
@@ -189,83 +273,3 @@ def _gains(bits: int) -> list[float]:
     t = np.arange(1 << bits, dtype=np.float64)
     gains: list[float] = np.diff(t * np.log(np.maximum(t, 1)), prepend=0.0).tolist()
     return gains
-
-
-Around = dict[str, set[str]]
-
-
-def em_skeleton(
-    nodes: Sequence[str],
-    scores: Distances,
-    epsilon: float,
-    rng: np.random.Generator,
-    knowledge: Knowledge,
-    max_order: int | None,
-    progress: Callable[[str], None] | None,
-) -> tuple[Skeleton, int]:
-    """NOT PRIVATE: return the skeleton that EM-PC finds, and how often it visited a node."""
-    names = sorted(nodes)
-    around: Around = {n: {m for m in names if m != n and knowledge.may_touch(n, m)} for n in names}
-    separations: dict[Pair, Separation] = {}
-    visits = order = 0
-    while any(len(near) > order for near in around.values()) and (max_order is None or order <= max_order):
-        if progress is not None:
-            progress(f"order {order}: {sum(map(len, around.values())) // 2} pairs")
-        for node in names:
-            found = list(_weighed(node, order, around, scores, knowledge))
-            visits += bool(found)
-            for i in dropped([score for _, _, score in found], epsilon, rng):
-                other, given, _ = found[i]
-                around[node].remove(other)
-                around[other].remove(node)
-                separations[frozenset((node, other))] = Separation(given, Verdict(independent=True, evidence=-1.0))
-        order += 1
-    pairs = {frozenset((a, b)): math.inf for a in names for b in around[a]}
-    return Skeleton(tuple(nodes), pairs, separations), visits
-
-
-def _weighed(
-    node: str, order: int, around: Around, scores: Distances, knowledge: Knowledge
-) -> Iterator[tuple[str, frozenset[str], Score]]:
-    """Yield each neighbour that may go, with the set that separates it best and the score of that test.
-
-    The best set is the first of those with the largest p-value.
-    """
-    for other in sorted(around[node]):
-        if knowledge.requires(node, other):
-            continue
-        causes = [z for z in sorted(around[node]) if z != other and knowledge.allows(z, node)]
-        sets = [s for s in map(frozenset, combinations(causes, order)) if scores.answers(node, other, s)]
-        if sets:
-            given = max(sets, key=lambda s: scores.p_value(node, other, s))
-            yield other, given, scores.score(node, other, given)
-
-
-def dropped(scores: Sequence[Score], epsilon: float, rng: np.random.Generator) -> list[int]:
-    """Draw how many neighbours go, with half of epsilon, then which, with the other half in equal parts."""
-    if not scores:
-        return []
-    number = _drawn(scores_of_numbers(scores), epsilon / 2, rng)
-    left, gone = list(range(len(scores))), []
-    for _ in range(number):
-        gone.append(left.pop(_drawn([scores[i].signed for i in left], epsilon / 2 / number, rng)))
-    return gone
-
-
-def scores_of_numbers(scores: Sequence[Score]) -> list[int]:
-    """Return the score of dropping the best 0, 1, 2, ... neighbours: how clear the cut there is."""
-    best = sorted(scores, key=lambda s: (s.independent, s.signed), reverse=True)
-    found = [-best[0].signed - best[0].independent]
-    for a, b in pairwise(best):
-        if a.independent and not b.independent:
-            found.append(min(a.signed, -b.signed) - 1)
-        else:
-            found.append(-b.signed if a.independent else a.signed)
-    return [*found, best[-1].signed - (not best[-1].independent)]
-
-
-def _drawn(scores: Sequence[int], epsilon: float, rng: np.random.Generator) -> int:
-    """Draw by the exponential mechanism, as if one row moved a score by one."""
-    weights = epsilon / 2 * np.array(scores, dtype=np.float64)
-    chances = np.exp(weights - weights.max())
-    return int(rng.choice(len(chances), p=chances / chances.sum()))

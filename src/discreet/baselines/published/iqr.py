@@ -15,7 +15,7 @@ import numpy as np
 from discreet.arrays import FloatArray
 from discreet.errors import SettingError
 
-LEAST = 4
+LEAST_VALUES = 4
 """Fewer values have no quartiles."""
 
 
@@ -37,7 +37,7 @@ class Spread:
     steps: tuple[int, int]
     printed: bool
 
-    def answered(self, epsilon: float, delta: float) -> float:
+    def answer_probability(self, epsilon: float, delta: float) -> float:
         """Return the probability of an answer, exactly. As printed, the logarithm of 0 is none."""
         if not self.printed:
             return laplace_tail(threshold(epsilon, delta, printed=False) - max(self.steps), epsilon)
@@ -48,7 +48,7 @@ class Spread:
 
     def release(self, epsilon: float, delta: float, rng: np.random.Generator) -> float | None:
         """Return the logarithm with Laplace noise of scale 1/epsilon, or None if the test fails."""
-        if rng.random() >= self.answered(epsilon, delta):
+        if rng.random() >= self.answer_probability(epsilon, delta):
             return None
         return self.log + float(rng.laplace(0, 1 / epsilon))
 
@@ -60,8 +60,8 @@ def spread(values: FloatArray, *, printed: bool) -> Spread:
     that is half a bin below the first, and may not hold the spread at all. Repaired, it is the one that does, and 0 is
     a bin of its own. Takes the time of sorting.
     """
-    if len(values) < LEAST:
-        raise SettingError(f"a spread takes at least {LEAST} values")
+    if len(values) < LEAST_VALUES:
+        raise SettingError(f"a spread takes at least {LEAST_VALUES} values")
     ordered = np.sort(values)
     first, third = _places(len(ordered))
     width = float(ordered[third] - ordered[first])

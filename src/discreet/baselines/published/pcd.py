@@ -10,32 +10,28 @@ for every question, the sum as the total, and columns between -1 and 1 by their 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.arrays import FloatArray
-from discreet.baselines.published import PCD, REASONS, Outcome
+from discreet.baselines.exact import load_unless_loaded
+from discreet.baselines.published.outcome import MOST_EPSILON, PCD, REASONS, Outcome
 from discreet.baselines.published.rcit import LAM, PERMUTATIONS, Rcit
-from discreet.data.load import load
-from discreet.data.memory import MemoryTable
-from discreet.data.stream import StreamTable
 from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
+from discreet.progress import Progress
 from discreet.sealed import Sealed
 from discreet.search.oracle import Verdict
 from discreet.search.pc import pc
 from discreet.statistics import Table
 from discreet.statistics.curves import UNIT, on_scale
 
-MOST_EPSILON = 500.0
-"""Beyond this there is no noise to speak of."""
-
 
 @dataclass(frozen=True)
-class Settings:
+class PcdSettings:
     """NOT PRIVATE: settings; see ``discover_pcd``."""
 
     epsilon: float = 1.0
@@ -69,7 +65,7 @@ def equation_3(rows: int, lam: float, widths: tuple[float, float]) -> float:
     return 2 * sum(entries) * (rows / (rows - 1)) ** 2
 
 
-def deleted(p: float, most: float, alpha: float, epsilon: float) -> float:
+def deletion_probability(p: float, most: float, alpha: float, epsilon: float) -> float:
     """Return the probability that an edge is deleted, given the p-value and the largest that a neighbour may have.
 
     Proof
@@ -100,7 +96,7 @@ class SureOrNoisy(Sealed):
     free = False
     max_order = None
 
-    def __init__(self, columns: Mapping[str, FloatArray], settings: Settings, rng: np.random.Generator) -> None:
+    def __init__(self, columns: Mapping[str, FloatArray], settings: PcdSettings, rng: np.random.Generator) -> None:
         self._rcit = Rcit(columns, permutations=settings.permutations, lam=settings.lam, rng=rng)
         self._settings = settings
         self._rng = rng
@@ -135,11 +131,11 @@ def on_unit_scale(table: Table, domain: Domain) -> dict[str, FloatArray]:
 
 def run_pcd(
     columns: Mapping[str, FloatArray],
-    settings: Settings,
+    settings: PcdSettings,
     rng: np.random.Generator,
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """NOT PRIVATE: run it on columns of numbers, with the generator that is handed in."""
     oracle = SureOrNoisy(columns, settings, rng)
@@ -160,7 +156,7 @@ def discover_pcd(
     lam: float = LAM,
     knowledge: Knowledge = NOTHING_KNOWN,
     seed: int | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """NOT PRIVATE: return what PCD finds, with the noise that its paper adds.
 
@@ -187,11 +183,10 @@ def discover_pcd(
     progress
         Called with a line of words at each order. They depend on exact answers.
     """
-    settings = Settings(round_epsilon, alpha, max_order, permutations, lam)
+    settings = PcdSettings(round_epsilon, alpha, max_order, permutations, lam)
     knowledge.check(domain)
     domain.check_numeric()
     if domain.rows < 2:
         raise SettingError("rows: a test takes at least two")
-    table = data if isinstance(data, MemoryTable | StreamTable) else load(data, domain)
-    columns = on_unit_scale(table, domain)
+    columns = on_unit_scale(load_unless_loaded(data, domain), domain)
     return run_pcd(columns, settings, np.random.default_rng(seed), knowledge=knowledge, progress=progress)

@@ -1,4 +1,4 @@
-"""NOT PRIVATE: the oracle of Priv-PC as published, which sieves on a sample and examines on all rows."""
+"""NOT PRIVATE: the oracle of Priv-PC as published (Wang, Pang, Song 2020): sieves on a sample, examines on all rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from discreet.baselines.published.svt_pc import Threshold, claimed_sensitivity, 
 from discreet.data import Recodable
 from discreet.search.oracle import Verdict
 
-SLACK = 0.02
+BELOW_ALPHA = 0.02
 """The sieve's threshold lies so much below alpha."""
 
-LEAST = 1 / 20
+LEAST_SHARE = 1 / 20
 """Smallest share of the rows that is sampled by default."""
 
-FACTOR = 3.9216
+SHARE_FACTOR = 3.9216
 """e^epsilon - 1 over this is the share at which the sieve's noise is least."""
 
 
@@ -53,7 +53,7 @@ class Sieve(Threshold):
         moved = claimed_sensitivity(counts.rows, constant)
         self._whole = table
         self._drawn = max(1, round(share * counts.rows))
-        self._scale = 2 * moved / math.sqrt(share) / inside(half, share)
+        self._scale = 2 * moved / math.sqrt(share) / epsilon_of_sample(half, share)
         self._examined = moved / half
         self._renew()
 
@@ -74,18 +74,18 @@ class Sieve(Threshold):
 
     def _renew(self) -> None:
         """Draw a threshold and a sample."""
-        self._bar = self._alpha - SLACK + self._rng.laplace(0, self._scale)
+        self._bar = self._alpha - BELOW_ALPHA + self._rng.laplace(0, self._scale)
         self._sample: ExactCounts | Recodable = self._counts
         if self._drawn < self._counts.rows:
             chosen = self._rng.choice(self._counts.rows, self._drawn, replace=False, shuffle=False)
-            self._sample = self._whole.sampled(chosen)
+            self._sample = self._whole.take(chosen)
 
 
 def default_share(epsilon: float) -> float:
     """Return the share of the rows at which the sieve's noise is least, a twentieth at least."""
-    return min(1.0, max(LEAST, math.expm1(min(epsilon, 2.0)) / FACTOR))
+    return min(1.0, max(LEAST_SHARE, math.expm1(min(epsilon, 2.0)) / SHARE_FACTOR))
 
 
-def inside(epsilon: float, share: float) -> float:
+def epsilon_of_sample(epsilon: float, share: float) -> float:
     """Return log(1 + (e^epsilon - 1)/share): what may be spent on a sample so that all rows pay epsilon."""
     return epsilon + math.log1p((share - 1) * math.exp(-epsilon)) - math.log(share)

@@ -31,13 +31,13 @@ PERMUTATIONS, LAM = 100, 1.0
 LOOKED_AT = 1000
 """The median distance is that of at most so many rows, evenly taken."""
 
-SLACK = 1e-11
+KERNEL_SLACK = 1e-11
 """What may be left out of a kernel, a row: the statistic moves by no more."""
 
-LEAST = 1e-13
+ROUNDING = 1e-13
 """Less than this is rounding."""
 
-MAX_HELD = 1 << 28
+MAX_HELD_BYTES = 1 << 28
 """Bytes of residuals and features that are held for the next question, of each."""
 
 
@@ -139,8 +139,8 @@ class Rcit(Sealed):
         if self.rows < 2:
             raise SettingError("rows: a test takes at least two")
         self._alpha, self._permutations, self._lam, self._widths, self._rng = alpha, permutations, lam, widths, rng
-        self._residuals = _Held[FloatArray]()
-        self._features = _Held[tuple[FloatArray, float]]()
+        self._residuals = _Cache[FloatArray]()
+        self._features = _Cache[tuple[FloatArray, float]]()
 
     @property
     def rows(self) -> int:
@@ -160,37 +160,37 @@ class Rcit(Sealed):
         """Return what the test finds."""
         fixed = self._widths or (None, None)
         (of_x, width_x), (of_y, width_y) = (
-            self._left(name, given, width) for name, width in zip((x, y), fixed, strict=True)
+            self._residual_features(name, given, width) for name, width in zip((x, y), fixed, strict=True)
         )
         scale = (self.rows - 1) ** 2
         across = np.ascontiguousarray(of_y.T)
         permuted = [
-            _squared(of_x @ across[self._rng.permutation(self.rows)]) / scale for _ in range(self._permutations)
+            _sum_of_squares(of_x @ across[self._rng.permutation(self.rows)]) / scale for _ in range(self._permutations)
         ]
-        return RcitResult(_squared(of_x @ across) / scale, np.array(permuted), (width_x, width_y))
+        return RcitResult(_sum_of_squares(of_x @ across) / scale, np.array(permuted), (width_x, width_y))
 
-    def _left(self, name: str, given: frozenset[str], width: float | None) -> tuple[FloatArray, float]:
+    def _residual_features(self, name: str, given: frozenset[str], width: float | None) -> tuple[FloatArray, float]:
         """Return centred features of a column's residuals, with the width of their kernel."""
 
-        def made() -> tuple[FloatArray, float]:
+        def make() -> tuple[FloatArray, float]:
             left = self.residuals(given)[:, self._places[name]]
             wide = median_width(left[:, None]) if width is None else width
-            features = low_rank(left[:, None], wide, SLACK)
+            features = low_rank(left[:, None], wide, KERNEL_SLACK)
             features -= features.mean(axis=1, keepdims=True)
             return features, wide
 
-        return self._features.get((name, given, width), made, lambda found: found[0].nbytes)
+        return self._features.get((name, given, width), make, lambda found: found[0].nbytes)
 
     def residuals(self, given: frozenset[str]) -> FloatArray:
         """Return what all columns exceed their fit over some by; the columns themselves if none are given."""
         if not given:
             return self._columns
         points = self._columns[:, [self._places[name] for name in sorted(given)]]
-        made = partial(ridge_residuals, points, self._columns, self._lam)
-        return self._residuals.get((given,), made, lambda found: found.nbytes)
+        make = partial(ridge_residuals, points, self._columns, self._lam)
+        return self._residuals.get((given,), make, lambda found: found.nbytes)
 
 
-class _Held(Generic[T]):
+class _Cache(Generic[T]):
     """The last things that were made, up to a number of bytes."""
 
     def __init__(self) -> None:
@@ -204,12 +204,12 @@ class _Held(Generic[T]):
         made = make()
         self._kept[key] = made, size(made)
         self._bytes += size(made)
-        while self._bytes > MAX_HELD and len(self._kept) > 2:
+        while self._bytes > MAX_HELD_BYTES and len(self._kept) > 2:
             self._bytes -= self._kept.popitem(last=False)[1][1]
         return made
 
 
-def _squared(crossed: FloatArray) -> float:
+def _sum_of_squares(crossed: FloatArray) -> float:
     return float(np.vdot(crossed, crossed))
 
 
@@ -223,7 +223,7 @@ def ridge_residuals(points: FloatArray, targets: FloatArray, lam: float) -> Floa
     """
     n = len(points)
     shift, width = n * lam / 2, median_width(points)
-    across = low_rank(points, width, max(SLACK * lam / 2, LEAST), most=n // 8)
+    across = low_rank(points, width, max(KERNEL_SLACK * lam / 2, ROUNDING), most=n // 8)
     if len(across) > n // 8:
         kernel = gram(points, points, width)
         kernel.flat[:: n + 1] += shift

@@ -1,4 +1,4 @@
-"""NOT PRIVATE: the oracle of SVT-PC as published."""
+"""NOT PRIVATE: the oracle of SVT-PC as published (Wang, Pang, Song 2020): Kendall's p-values and a noisy threshold."""
 
 from __future__ import annotations
 

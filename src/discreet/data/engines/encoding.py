@@ -1,27 +1,25 @@
 """The public domain as expressions of Ibis: how a raw value becomes a code inside whatever engine holds it.
 
-The same rules as in ``encode.py``, which writes them for DuckDB. A code below the column's size is a level; ``size``
-marks missing values without a declared place and ``size + 1`` foreign ones, which only the custodian's load ever sees.
-Every expression is total: what a value is can never make a query fail, which is why texts are looked at before they
-are cast.
+The same rules as in ``../encoding.py``, which writes them for DuckDB. A code below the column's size is a level;
+``size`` marks missing values without a declared place and ``size + 1`` foreign ones, which only the custodian's load
+ever sees. Every expression is total: what a value is can never make a query fail, which is why texts are looked at
+before they are cast.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.data.encoding import TRUTHS, place_of, refuse_twins
+from discreet.data.engines.engine import Engine, Expr, double
 from discreet.domain import GRID, STEPS, Categorical, Column, Numeric
 from discreet.domain.yaml import parse_number
 from discreet.errors import MisfitError
 
 if TYPE_CHECKING:
     from ibis.expr.datatypes import DataType
-
-Expr = Any
-"""An expression of Ibis: it builds its classes at run time."""
 
 _BLANK, _DIGITS = "[ \t\n\r\f\x0b]*", "[0-9]+(_[0-9]+)*"
 NUMBER = f"^{_BLANK}[+-]?({_DIGITS}([.]({_DIGITS})?)?|[.]{_DIGITS})([eE][+-]?[0-9]{{1,3}})?{_BLANK}"
@@ -34,11 +32,9 @@ _SIGNS = ("", "+", "-")
 _NAN = tuple(sign + "nan" for sign in _SIGNS)
 _HIGH = tuple(sign + word for sign in ("", "+") for word in ("inf", "infinity"))
 _LOW = ("-inf", "-infinity")
-_LARGEST = "1.7976931348623157e308"
-_SMALLEST = "1e-307"
 
 
-def code_of(name: str, raw: Expr, column: Column, engine: str) -> Expr:
+def code_of(name: str, raw: Expr, column: Column, engine: Engine) -> Expr:
     """Return an expression for the code of a column.
 
     Parameters
@@ -48,7 +44,7 @@ def code_of(name: str, raw: Expr, column: Column, engine: str) -> Expr:
     raw
         The column as the engine holds it.
     engine
-        Ibis' name of the engine.
+        Where it is.
 
     Raises
     ------
@@ -67,20 +63,20 @@ def code_of(name: str, raw: Expr, column: Column, engine: str) -> Expr:
     return ibis.cases((gone(raw, engine), missing), *cases, else_=other).cast("int32")
 
 
-def beyond(raw: Expr, column: Numeric, engine: str) -> Expr:
-    """Return a condition for values of a numeric column that its bounds cut off."""
+def beyond(raw: Expr, column: Numeric, engine: Engine) -> Expr:
+    """Return a condition for values of a continuous column that its bounds cut off."""
     import ibis
 
     (low, high), kind = column.bounds, raw.type()
     if kind.is_boolean():
         return ibis.literal(value=False)
     if not _as_text(kind):
-        value = double_of(raw, engine)
-        found = (value < _double(low)) | (value > _double(high))
+        value = engine.to_double(raw)
+        found = (value < double(low)) | (value > double(high))
         return found & ~gone(raw, engine)
     text, word = _text(raw), _word(raw)
     value = _value(text, engine)
-    found = ibis.cases((_written(text, engine), (value < _double(low)) | (value > _double(high))), else_=False)
+    found = ibis.cases((_is_number(text, engine), (value < double(low)) | (value > double(high))), else_=False)
     return found | word.isin(_HIGH + _LOW)
 
 
@@ -96,23 +92,14 @@ def _check_kind(name: str, kind: DataType, column: Column) -> None:
         )
 
 
-def gone(raw: Expr, engine: str) -> Expr:
+def gone(raw: Expr, engine: Engine) -> Expr:
     """NULL and NaN are missing, and so is an empty text."""
-    import ibis
-
     kind = raw.type()
-    if kind.is_decimal() and engine == "postgres":
-        return raw.isnull() | (raw == ibis.literal("NaN").cast("decimal"))
+    if kind.is_decimal():
+        return engine.decimal_is_gone(raw)
     if kind.is_floating():
         return raw.isnull() | raw.isnan()
     return raw.isnull() | (raw == "") if kind.is_string() else raw.isnull()
-
-
-def _double(number: float, kind: str = "float64") -> Expr:
-    """Return a number as it is, to the last bit."""
-    import ibis
-
-    return ibis.literal(repr(float(number))).cast(kind)
 
 
 def _text(raw: Expr) -> Expr:
@@ -133,41 +120,29 @@ def _word(raw: Expr) -> Expr:
     return _short(_text(raw)).lower().strip()
 
 
-def _written(text: Expr, engine: str) -> Expr:
-    """Whether a text is a number. In Java `$` would also match before a last line end of any kind."""
-    return (text.length() <= LONGEST) & _short(text).re_search(NUMBER + (r"\z" if engine == "pyspark" else "$"))
+def _is_number(text: Expr, engine: Engine) -> Expr:
+    """Whether a text is a number."""
+    return (text.length() <= LONGEST) & _short(text).re_search(NUMBER + engine.end_of_text)
 
 
-def _value(text: Expr, engine: str) -> Expr:
+def _value(text: Expr, engine: Engine) -> Expr:
     """Return the number that a text is written as."""
-    plain = text.strip().replace("_", "")
-    return plain.cast("float64") if engine != "postgres" else double_of(plain.cast("decimal"), engine)
+    return engine.read_number(text.strip().replace("_", ""))
 
 
-def double_of(number: Expr, engine: str) -> Expr:
-    """Return a number as a float. PostgreSQL fails at decimals that are too large or too small for one."""
-    import ibis
-
-    if not number.type().is_decimal() or engine != "postgres":
-        return number.cast("float64")
-    largest, smallest = ibis.literal(_LARGEST).cast("decimal"), ibis.literal(_SMALLEST).cast("decimal")
-    clipped = ibis.least(ibis.greatest(number, -largest), largest)
-    return ibis.cases(((number < smallest) & (number > -smallest), _double(0.0)), else_=clipped.cast("float64"))
-
-
-def _numbers(raw: Expr, column: Numeric, engine: str, missing: int) -> list[tuple[Expr, Expr]]:
+def _numbers(raw: Expr, column: Numeric, engine: Engine, missing: int) -> list[tuple[Expr, Expr]]:
     """Return conditions with the codes of numbers."""
     import ibis
 
     kind = raw.type()
     if kind.is_boolean():
-        return [(raw, _bin(_double(1.0), column)), (~raw, _bin(_double(0.0), column))]
+        return [(raw, _bin(double(1.0), column)), (~raw, _bin(double(0.0), column))]
     if not _as_text(kind):
-        return [(ibis.literal(value=True), _bin(double_of(raw, engine), column))]
+        return [(ibis.literal(value=True), _bin(engine.to_double(raw), column))]
     text, word = _text(raw), _word(raw)
     last = column.size - 1 - len({column.missing, column.other} - {None})
     return [
-        (_written(text, engine), _bin(_value(text, engine), column)),
+        (_is_number(text, engine), _bin(_value(text, engine), column)),
         (word.isin(_NAN), ibis.literal(missing)),
         (word.isin(_HIGH), ibis.literal(last)),
         (word.isin(_LOW), ibis.literal(0)),
@@ -179,15 +154,15 @@ def _bin(value: Expr, column: Numeric) -> Expr:
     import ibis
 
     low, high = column.bounds
-    clipped = ibis.least(ibis.greatest(value, _double(low)), _double(high))
+    clipped = ibis.least(ibis.greatest(value, double(low)), double(high))
     if not column.settled:
         return _step(clipped, low, high - low)
     if column.bins is not None:
         inner = column.edges[1:-1]
-        cases = [(value < _double(edge), i) for i, edge in enumerate(inner)]
+        cases = [(value < double(edge), i) for i, edge in enumerate(inner)]
         return ibis.cases(*cases, else_=len(inner)) if cases else ibis.literal(0)
-    share = (clipped - _double(low)) / _double(high - low)
-    step = _capped((share * _double(GRID)).floor(), GRID - 1)
+    share = (clipped - double(low)) / double(high - low)
+    step = _cap((share * double(GRID)).floor(), GRID - 1)
     return _unless_tiny(clipped, low, (high - low) / (2 * GRID), step)
 
 
@@ -196,9 +171,9 @@ def _step(clipped: Expr, low: float, span: float) -> Expr:
     import ibis
 
     def edge(step: Expr) -> Expr:
-        return _double(low) + (_double(span) * step.cast("float64")) / _double(STEPS)
+        return double(low) + (double(span) * step.cast("float64")) / double(STEPS)
 
-    guess = _capped(((clipped - _double(low)) / _double(span) * _double(STEPS)).floor(), STEPS - 1)
+    guess = _cap(((clipped - double(low)) / double(span) * double(STEPS)).floor(), STEPS - 1)
     up = (clipped >= edge(guess + 1)) & (guess < STEPS - 1)
     step = ibis.cases((up, guess + 1), (clipped < edge(guess), guess - 1), else_=guess)
     return _unless_tiny(clipped, low, span / (2 * STEPS), step)
@@ -208,16 +183,16 @@ def _unless_tiny(clipped: Expr, low: float, least: float, step: Expr) -> Expr:
     """Return 0 for what lies so near to the lower bound that PostgreSQL would fail at its share."""
     import ibis
 
-    return ibis.cases((clipped - _double(low) < _double(least), ibis.literal(0, type="int64")), else_=step)
+    return ibis.cases((clipped - double(low) < double(least), ibis.literal(0, type="int64")), else_=step)
 
 
-def _capped(step: Expr, last: int) -> Expr:
+def _cap(step: Expr, last: int) -> Expr:
     import ibis
 
     return ibis.least(step.cast("int64"), ibis.literal(last, type="int64"))
 
 
-def _matches(name: str, raw: Expr, column: Categorical, engine: str) -> list[tuple[Expr, Any]]:
+def _matches(name: str, raw: Expr, column: Categorical, engine: Engine) -> list[tuple[Expr, Expr]]:
     """Return the condition under which each declared category is met, with its code."""
     kind, labels = raw.type(), column.levels
     if kind.is_boolean():
@@ -230,22 +205,22 @@ def _matches(name: str, raw: Expr, column: Categorical, engine: str) -> list[tup
     return [(text == label, code) for code, label in enumerate(labels)]
 
 
-def _numeric_matches(name: str, raw: Expr, labels: tuple[str, ...], engine: str) -> list[tuple[Expr, Any]]:
+def _numeric_matches(name: str, raw: Expr, labels: tuple[str, ...], engine: Engine) -> list[tuple[Expr, Expr]]:
     import ibis
 
     kind = raw.type()
     numbers = [(number, code) for code, la in enumerate(labels) if (number := parse_number(la)) is not None]
     refuse_twins(name, [number for number, _ in numbers])
-    found: list[tuple[Expr, Any]] = []
+    found: list[tuple[Expr, Expr]] = []
     for number, code in numbers:
         if kind.is_integer():
             if number.denominator == 1 and -(1 << 63) <= number < 1 << 63:
                 found.append((raw == ibis.literal(int(number), type="int64"), code))
-        elif kind.is_decimal() and engine == "postgres":
-            found.append((raw == ibis.literal(labels[code]).cast("decimal"), code))
+        elif kind.is_decimal():
+            found.append((engine.decimal_is(raw, labels[code], float(number)), code))
         elif not kind.is_float32() or _fits(float(number)):
             same = "float32" if kind.is_float32() else "float64"
-            found.append((raw.cast(same) == _double(float(number), same), code))
+            found.append((raw.cast(same) == double(float(number), same), code))
     return found
 
 

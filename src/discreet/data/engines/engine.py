@@ -1,23 +1,35 @@
-"""An engine that holds rows: it is asked in expressions of Ibis, and what it says when it fails never gets out."""
+"""An engine that holds rows: it is asked in expressions of Ibis, and what it says when it fails never gets out.
+
+What one engine does its own way it says in a class of its own (``postgres.py``, ``spark.py``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.data.engines.encoding import Expr
 from discreet.errors import DiscreetError, EngineError
 from discreet.sealed import Sealed
 
-Why = Callable[[type[Exception]], str | None]
-"""Says in our own words why an engine failed, from the kind of its error; None if that is not known."""
+Expr = Any
+"""An expression of Ibis: it builds its classes at run time."""
+
+CONNECT = 15
+"""Seconds to wait for a server."""
+
+
+def double(number: float, kind: str = "float64") -> Expr:
+    """Return a number as it is, to the last bit."""
+    import ibis
+
+    return ibis.literal(repr(float(number))).cast(kind)
 
 
 class Engine(Sealed):
-    """A connection to an engine.
+    """A connection to an engine, of which nothing is known but what Ibis knows.
 
     Parameters
     ----------
@@ -25,25 +37,51 @@ class Engine(Sealed):
         Ibis' connection.
     name
         What the table is called in messages.
-    why
-        Says why it failed.
-    together
-        How many tables are asked for in one query: many where a query is dear whatever it counts.
     """
 
-    def __init__(self, backend: Any, name: str, *, why: Why = lambda error: None, together: int = 1) -> None:
+    schemes: tuple[str, ...] = ()
+    """What a URL of a table begins with; none if it is opened by Ibis alone."""
+
+    url = ""
+    """What such a URL looks like."""
+
+    ibis_name = ""
+    """Ibis' name of the engine."""
+
+    together = 1
+    """How many tables are asked for in one query: many where a query is dear whatever it counts."""
+
+    end_of_text = "$"
+    """What matches the end of a text, and nothing before it."""
+
+    def __init__(self, backend: Any, name: str) -> None:
         self._backend = backend
         self.name = name
-        self.together = together
         self.trouble: str | None = None
-        self._why = why
+
+    @classmethod
+    def open(cls, url: str) -> tuple[Engine, Expr]:
+        """Open a table by its URL: return the engine, and the table as an expression."""
+        raise NotImplementedError
+
+    @classmethod
+    def wrap(cls, backend: Any, name: str) -> Engine:
+        """Return the engine of a connection that an analyst made."""
+        return cls(backend, name)
 
     @property
     def kind(self) -> str:
-        """Ibis' name of the engine."""
+        """Ibis' name of the engine that this is."""
         return str(self._backend.name)
 
-    def asked(self, work: Callable[[Any], Any]) -> Any:
+    def explain(self, error: type[Exception]) -> str | None:
+        """Say in our own words why it failed, from the kind of its error; None if that is not known."""
+        return None
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Refuse names of columns that the engine would misread."""
+
+    def ask(self, work: Callable[[Any], Any]) -> Any:
         """Do something with the connection; turn any error into ours, without its message and its traceback."""
         try:
             return work(self._backend)
@@ -51,7 +89,7 @@ class Engine(Sealed):
             raise
         except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
             kind = type(error)
-        known = self._why(kind)
+        known = self.explain(kind)
         self.trouble = (
             f"{self.name}: {known or 'the engine failed'}"  # may be told later, when it must not depend on data
         )
@@ -59,16 +97,20 @@ class Engine(Sealed):
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table."""
-        return arrays_of(self.collected(expr))
+        return arrays_of(self.collect(expr))
 
     def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
         """Yield the columns of a large table, some rows at a time."""
-        for batch in self.collected(expr).to_batches(max_chunksize=rows):
+        for batch in self.collect(expr).to_batches(max_chunksize=rows):
             yield arrays_of(batch)
 
-    def collected(self, expr: Expr) -> Any:
+    def collect(self, expr: Expr) -> Any:
         """Return a table as one of Arrow."""
-        return self.asked(lambda backend: backend.to_pyarrow(expr))
+        return self.ask(lambda backend: backend.to_pyarrow(expr))
+
+    def keep(self, expr: Expr) -> Expr:
+        """Return the same table as the engine keeps it for later queries, where it can."""
+        return expr
 
     def sha256(self, text: Expr) -> Expr:
         """Return the hash of a text, in lower-case hexadecimal digits."""
@@ -78,9 +120,25 @@ class Engine(Sealed):
         """Return a fast hash of a text, a whole number; None where the engine has none that we know of."""
         return None
 
-    def kept(self, expr: Expr) -> Expr:
-        """Return the same table as the engine keeps it for later queries, where it can."""
-        return expr
+    def to_double(self, number: Expr) -> Expr:
+        """Return a number as a float."""
+        return number.cast("float64")
+
+    def read_number(self, text: Expr) -> Expr:
+        """Return the number that a text is written as, as a float."""
+        return text.cast("float64")
+
+    def write_decimal(self, raw: Expr) -> Expr:
+        """Return a decimal as text: equal ones have equal texts."""
+        return raw.cast("string")
+
+    def decimal_is_gone(self, raw: Expr) -> Expr:
+        """Whether a decimal is missing."""
+        return raw.isnull()
+
+    def decimal_is(self, raw: Expr, label: str, number: float) -> Expr:
+        """Whether a decimal is the number that a label is written as."""
+        return raw.cast("float64") == double(number)
 
 
 def arrays_of(table: Any) -> dict[str, npt.NDArray[Any]]:

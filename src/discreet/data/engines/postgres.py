@@ -11,17 +11,12 @@ from weakref import finalize
 import numpy as np
 
 from discreet.data.encoding import quote_name
-from discreet.data.engines.encoding import Expr
-from discreet.data.engines.engine import Engine, arrays_of
-from discreet.data.engines.source import EngineSource
+from discreet.data.engines.engine import CONNECT, Engine, Expr, arrays_of, double
 from discreet.errors import EngineError, SettingError, TableError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import psycopg
-
-CONNECT = 15
-"""Seconds to wait for the server."""
 
 SETTINGS = (
     "SET client_encoding = 'UTF8'",
@@ -34,7 +29,9 @@ SETTINGS = (
 )
 """What our queries mean does not depend on how the server is set up."""
 
-_EXPECTED = "data: expected postgresql://user@host/database?table=NAME"
+_URL = "postgresql://user@host/database?table=NAME"
+_EXPECTED = f"data: expected {_URL}"
+_LARGEST, _SMALLEST = "1.7976931348623157e308", "1e-307"
 _SECRETS = ("password", "passfile", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret")
 _FIND = """
     SELECT c.oid, n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -68,17 +65,68 @@ _KINDS |= {
 
 
 class PostgresEngine(Engine):
-    """A connection to a server."""
+    """A connection to a server. Its decimals have any size, may be NaN, and fail where no float is near."""
+
+    schemes = ("postgresql", "postgres")
+    url = _URL
+    ibis_name = "postgres"
+
+    @classmethod
+    def open(cls, url: str) -> tuple[Engine, Expr]:
+        """Open a table by its URL.
+
+        Raises
+        ------
+        SettingError
+            If the URL is not one, or holds a password.
+        EngineError
+            If the server cannot be reached.
+        TableError
+            If there is no such table.
+        """
+        try:
+            import ibis
+            import psycopg
+        except ImportError:
+            raise SettingError("data: PostgreSQL takes `pip install discreet[postgresql]`") from None
+        server, table = split_url(url)
+        name = f"table {table!r}"
+        try:
+            server = psycopg.conninfo.make_conninfo(server, connect_timeout=CONNECT, application_name="discreet")
+        except psycopg.Error:
+            raise SettingError(_EXPECTED) from None
+        connection = None
+        with suppress(psycopg.Error):
+            connection = psycopg.connect(server, autocommit=True)
+        if connection is None:
+            raise EngineError(f"{name}: {_explain_unreached(server)}. Nothing was spent")
+        engine = cls(ibis.postgres.from_connection(connection), name)
+        finalize(engine, connection.close)
+        query, kinds = engine.ask(lambda backend: _find_table(connection, table, name))
+        return engine, engine.ask(lambda backend: backend.sql(query, schema=ibis.schema(kinds)))
+
+    def explain(self, error: type[Exception]) -> str | None:
+        """Say why a server failed, from the kind of its error."""
+        from psycopg import InterfaceError, OperationalError, errors
+
+        reasons: dict[tuple[type[Exception], ...], str] = {
+            (errors.InsufficientPrivilege,): "this user may not read it",
+            (errors.UndefinedTable, errors.InvalidSchemaName): "it does not exist, or this user may not see it",
+            (errors.QueryCanceled,): "the server broke the query off",
+            (errors.DiskFull, errors.OutOfMemory): "the server's disk or memory is full",
+            (OperationalError, InterfaceError): "the server went away, or the connection to it was lost",
+        }
+        return next((reason for kinds, reason in reasons.items() if issubclass(error, kinds)), None)
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table, without a cursor on the server: with one it would not use its cores."""
-        rows = self.asked(lambda backend: backend.con.execute(backend.compile(expr)).fetchall())
+        rows = self.ask(lambda backend: backend.con.execute(backend.compile(expr)).fetchall())
         return {name: np.array([row[i] for row in rows]) for i, name in enumerate(expr.columns)}
 
     def batches(self, expr: Expr, rows: int) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
         """Yield the columns of a large table, some rows at a time."""
-        reader = self.asked(lambda backend: backend.to_pyarrow_batches(expr, chunk_size=rows))
-        while (batch := self.asked(lambda backend: next(reader, None))) is not None:
+        reader = self.ask(lambda backend: backend.to_pyarrow_batches(expr, chunk_size=rows))
+        while (batch := self.ask(lambda backend: next(reader, None))) is not None:
             yield arrays_of(batch)
 
     def sha256(self, text: Expr) -> Expr:
@@ -100,39 +148,35 @@ class PostgresEngine(Engine):
 
         return ibis.udf.scalar.builtin(hashtextextended)(text, 0)
 
-
-def open_postgres(url: str) -> EngineSource:
-    """Open a table by its URL.
-
-    Raises
-    ------
-    SettingError
-        If the URL is not one, or holds a password.
-    EngineError
-        If the server cannot be reached.
-    TableError
-        If there is no such table.
-    """
-    try:
+    def to_double(self, number: Expr) -> Expr:
+        """Return a number as a float: decimals that are too large or too small for one would fail."""
         import ibis
-        import psycopg
-    except ImportError:
-        raise SettingError("data: PostgreSQL takes `pip install discreet[postgresql]`") from None
-    server, table = split_url(url)
-    name = f"table {table!r}"
-    try:
-        server = psycopg.conninfo.make_conninfo(server, connect_timeout=CONNECT, application_name="discreet")
-    except psycopg.Error:
-        raise SettingError(_EXPECTED) from None
-    connection = None
-    with suppress(psycopg.Error):
-        connection = psycopg.connect(server, autocommit=True)
-    if connection is None:
-        raise EngineError(f"{name}: {_unreached(server)}. Nothing was spent")
-    engine = PostgresEngine(ibis.postgres.from_connection(connection), name, why=why_postgres)
-    finalize(engine, connection.close)
-    query, kinds = engine.asked(lambda backend: _found(connection, table, name))
-    return EngineSource(engine, engine.asked(lambda backend: backend.sql(query, schema=ibis.schema(kinds))))
+
+        if not number.type().is_decimal():
+            return super().to_double(number)
+        largest, smallest = ibis.literal(_LARGEST).cast("decimal"), ibis.literal(_SMALLEST).cast("decimal")
+        clipped = ibis.least(ibis.greatest(number, -largest), largest)
+        return ibis.cases(((number < smallest) & (number > -smallest), double(0.0)), else_=clipped.cast("float64"))
+
+    def read_number(self, text: Expr) -> Expr:
+        """Return the number that a text is written as, as a float."""
+        return self.to_double(text.cast("decimal"))
+
+    def write_decimal(self, raw: Expr) -> Expr:
+        """Return a decimal as text, without zeros at the end: 1 and 1.00 are equal."""
+        return raw.cast("string").re_replace(r"[.]0+$", "").re_replace(r"([.][0-9]*[1-9])0+$", r"\1")
+
+    def decimal_is_gone(self, raw: Expr) -> Expr:
+        """Whether a decimal is missing: NaN is one too."""
+        import ibis
+
+        return raw.isnull() | (raw == ibis.literal("NaN").cast("decimal"))
+
+    def decimal_is(self, raw: Expr, label: str, number: float) -> Expr:
+        """Whether a decimal is the number that a label is written as, exactly."""
+        import ibis
+
+        return raw == ibis.literal(label).cast("decimal")
 
 
 def split_url(url: str) -> tuple[str, str]:
@@ -157,7 +201,7 @@ def split_url(url: str) -> tuple[str, str]:
     return urlunsplit(("postgresql", parts.netloc, parts.path, query, "")), tables[0]
 
 
-def _found(connection: psycopg.Connection[Any], table: str, name: str) -> tuple[str, dict[str, str]]:
+def _find_table(connection: psycopg.Connection[Any], table: str, name: str) -> tuple[str, dict[str, str]]:
     """Begin to read as of one moment, and return a query for the table and the types of its columns.
 
     Whatever is only text is made text, in the order of its bytes: enumerations, and texts that compare as others.
@@ -179,21 +223,7 @@ def _found(connection: psycopg.Connection[Any], table: str, name: str) -> tuple[
     return f"SELECT {', '.join(columns)} FROM {quote_name(schema)}.{quote_name(only)}", kinds
 
 
-def why_postgres(kind: type[Exception]) -> str | None:
-    """Say why a server failed, from the kind of its error."""
-    from psycopg import InterfaceError, OperationalError, errors
-
-    reasons: dict[tuple[type[Exception], ...], str] = {
-        (errors.InsufficientPrivilege,): "this user may not read it",
-        (errors.UndefinedTable, errors.InvalidSchemaName): "it does not exist, or this user may not see it",
-        (errors.QueryCanceled,): "the server broke the query off",
-        (errors.DiskFull, errors.OutOfMemory): "the server's disk or memory is full",
-        (OperationalError, InterfaceError): "the server went away, or the connection to it was lost",
-    }
-    return next((reason for kinds, reason in reasons.items() if issubclass(kind, kinds)), None)
-
-
-def _unreached(server: str) -> str:
+def _explain_unreached(server: str) -> str:
     """Say why a server cannot be reached: ask once more, and look at what it says of itself."""
     from psycopg.pq import PGconn
 

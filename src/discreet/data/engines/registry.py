@@ -1,15 +1,24 @@
-"""Which sources are tables in an engine, and how they are opened."""
+"""Which sources are tables in an engine, and how they are opened. A new engine is a file of its own, and named here."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from discreet.data.engines.engine import Engine
+from discreet.data.engines.postgres import PostgresEngine
 from discreet.data.engines.source import EngineSource
+from discreet.data.engines.spark import SparkEngine
 from discreet.errors import SettingError
 
-SCHEMES = ("postgresql", "postgres", "spark")
-"""What a URL of a table begins with."""
+ENGINES: tuple[type[Engine], ...] = (PostgresEngine, SparkEngine)
+"""Engines of which more is known than Ibis knows: each says its schemes and its name in Ibis, how it is opened, and
+what its errors mean. All others are reached through a table of Ibis."""
+
+SCHEMES = {scheme: engine for engine in ENGINES for scheme in engine.schemes}
+"""Engines by what a URL of a table begins with."""
+
+BACKENDS = {engine.ibis_name: engine for engine in ENGINES}
+"""Engines by their name in Ibis."""
 
 
 def in_engine(data: object) -> bool:
@@ -23,19 +32,11 @@ def open_engine(data: Any) -> EngineSource:
     """Open a table in an engine."""
     if not isinstance(data, str):
         return _open_expression(data)
-    scheme = data.partition("://")[0]
-    if scheme in ("postgresql", "postgres"):
-        from discreet.data.engines.postgres import open_postgres
-
-        return open_postgres(data)
-    if scheme == "spark":
-        from discreet.data.engines.spark import open_spark
-
-        return open_spark(data)
-    raise SettingError(
-        "data: expected postgresql://user@host/database?table=NAME or spark://host:port?table=NAME; for other engines "
-        "hand over a table of Ibis in Python"
-    )
+    engine = SCHEMES.get(data.partition("://")[0])
+    if engine is None:
+        urls = " or ".join(engine.url for engine in ENGINES)
+        raise SettingError(f"data: expected {urls}; for other engines hand over a table of Ibis in Python")
+    return EngineSource(*engine.open(data))
 
 
 def _open_expression(table: Any) -> EngineSource:
@@ -47,16 +48,4 @@ def _open_expression(table: Any) -> EngineSource:
         backend = None
     if backend is None:
         raise SettingError(f"{name}: this expression of Ibis belongs to no connection")
-    return EngineSource(_engine(backend, name), table)
-
-
-def _engine(backend: Any, name: str) -> Engine:
-    if backend.name == "postgres":
-        from discreet.data.engines.postgres import PostgresEngine, why_postgres
-
-        return PostgresEngine(backend, name, why=why_postgres)
-    if backend.name == "pyspark":
-        from discreet.data.engines.spark import SparkEngine
-
-        return SparkEngine(backend._session, name)
-    return Engine(backend, name)
+    return EngineSource(BACKENDS.get(backend.name, Engine).wrap(backend, name), table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from math import prod
 from typing import Any
@@ -11,13 +11,11 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.data.counting import JOINT_CELLS, Columns, block_cells, blocks, margin
-from discreet.data.engines.encoding import Expr
-from discreet.data.engines.engine import Engine
+from discreet.data.engines.engine import Engine, Expr
 from discreet.data.memory import JointTable, MemoryTable
 from discreet.errors import EngineError
+from discreet.progress import Progress, tell
 from discreet.sealed import Sealed
-
-Tell = Callable[[str], None]
 
 
 class EngineTable(Sealed):
@@ -35,6 +33,8 @@ class EngineTable(Sealed):
         The declared number of rows.
     more
         Made-up rows that belong to them.
+    progress
+        Called with a line of words as tables are counted.
     """
 
     def __init__(
@@ -46,31 +46,31 @@ class EngineTable(Sealed):
         rows: int,
         *,
         more: MemoryTable | None = None,
-        tell: Tell | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self._engine = engine
         self._coded = coded
         self._aliases = dict(aliases)
         self._sizes = dict(sizes)
         self._more = more
-        self._tell = tell
+        self._progress = progress
         self._joint: JointTable | None = None
         self.rows = rows
 
     def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
         """Contingency tables over sets of columns: from one joint table if that is small, else from few larger ones."""
         if self.small:
-            return self._whole().counts(sets)
+            return self._joint_table().counts(sets)
         found: dict[Columns, IntArray] = {}
         asked = blocks(sets, self._sizes, block_cells(self.rows))
         together = self._engine.together
         for start in range(0, len(asked), together):
             some = asked[start : start + together]
-            for block, joint in zip(some, self._counted(some), strict=True):
+            for block, joint in zip(some, self._count(some), strict=True):
                 for columns in sets:
                     if columns not in found and set(columns) <= set(block):
                         found[columns] = margin(joint, block, columns)
-            self._say(len(found), len(set(sets)))
+            tell(self._progress, f"{self._engine.name}: {len(found):,} of {len(set(sets)):,} tables counted")
         return [found[columns] for columns in sets]
 
     def sums(self, sets: Sequence[Columns]) -> list[int]:
@@ -85,23 +85,23 @@ class EngineTable(Sealed):
     def values(self, columns: Sequence[str]) -> list[IntArray]:
         """The codes of some columns, row by row: only where so few combinations are possible that they are counted."""
         if self.small:
-            return self._whole().values(columns)
+            return self._joint_table().values(columns)
         raise EngineError(f"{self._engine.name}: rows stay where they are")
 
-    def recoded(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> EngineTable:
+    def recode(self, places: Mapping[str, IntArray], sizes: Mapping[str, int]) -> EngineTable:
         """Return the same rows with each code of the named columns replaced by its place, in the engine."""
         columns = {
-            alias: _placed(self._coded[alias], places[name]) if name in places else self._coded[alias]
+            alias: _place(self._coded[alias], places[name]) if name in places else self._coded[alias]
             for name, alias in self._aliases.items()
         }
         coded = self._coded.select(**columns)
-        more = None if self._more is None else self._more.recoded(places, sizes)
-        return EngineTable(self._engine, coded, self._aliases, sizes, self.rows, more=more, tell=self._tell)
+        more = None if self._more is None else self._more.recode(places, sizes)
+        return EngineTable(self._engine, coded, self._aliases, sizes, self.rows, more=more, progress=self._progress)
 
-    def sampled(self, rows: IntArray) -> Any:
+    def take(self, rows: IntArray) -> Any:
         """Return only the rows at these places: only where combinations are counted."""
         if self.small:
-            return self._whole().sampled(rows)
+            return self._joint_table().take(rows)
         raise EngineError(f"{self._engine.name}: rows stay where they are")
 
     @property
@@ -114,17 +114,17 @@ class EngineTable(Sealed):
         """Whether all columns together have so few combinations that these are counted at once."""
         return prod(self._sizes.values()) <= block_cells(self.rows, JOINT_CELLS)
 
-    def _whole(self) -> JointTable:
+    def _joint_table(self) -> JointTable:
         """Count all combinations of codes, once."""
         if self._joint is None:
             names = tuple(self._aliases)
-            (table,) = self._counted([names])
+            (table,) = self._count([names])
             places = np.nonzero(table)
             codes = {name: place.astype(np.int64) for name, place in zip(names, places, strict=True)}
             self._joint = JointTable(codes, table[places], self._sizes)
         return self._joint
 
-    def _counted(self, some: Sequence[Columns]) -> Iterator[IntArray]:
+    def _count(self, some: Sequence[Columns]) -> Iterator[IntArray]:
         """Yield the joint tables of some blocks, all from one query."""
         import ibis
 
@@ -156,12 +156,8 @@ class EngineTable(Sealed):
         codes = [self._code(name).cast("int64") for name in columns]
         return reduce(lambda one, other: one * other, codes)
 
-    def _say(self, done: int, total: int) -> None:
-        if self._tell is not None:
-            self._tell(f"{self._engine.name}: {done:,} of {total:,} tables counted")
 
-
-def _placed(code: Expr, places: IntArray) -> Expr:
+def _place(code: Expr, places: IntArray) -> Expr:
     """Return the place of a code: one case for each run of codes with the same place."""
     import ibis
 

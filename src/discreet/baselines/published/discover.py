@@ -1,25 +1,24 @@
-"""NOT PRIVATE: runs of the published methods, and the totals that their papers would report."""
+"""NOT PRIVATE: discovery by the published methods that count, and the totals that their papers would report."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.baselines.exact import ExactCounts
-from discreet.baselines.published import METHODS, REASONS, Outcome
+from discreet.baselines.exact import ExactCounts, load_checked
 from discreet.baselines.published.em_pc import Distances, em_skeleton
+from discreet.baselines.published.outcome import METHODS, MOST_EPSILON, REASONS, Outcome
 from discreet.baselines.published.priv_pc import Sieve
 from discreet.baselines.published.svt_pc import Threshold
 from discreet.data import Recodable
+from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
+from discreet.progress import Progress
 from discreet.search.pc import orient_skeleton, pc
-
-MOST_EPSILON = 500.0
-"""Beyond this a round has no noise to speak of, and totals have no number."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,58 @@ class Settings:
             raise SettingError("constant: a finite number above 0")
 
 
+def discover_published(
+    data: object,
+    domain: Domain,
+    method: str,
+    *,
+    round_epsilon: float = 1.0,
+    delta: float = 1e-3,
+    alpha: float = 0.1,
+    max_order: int | None = None,
+    sample: float | None = None,
+    constant: float = 4.5,
+    knowledge: Knowledge = NOTHING_KNOWN,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """NOT PRIVATE: return what a published method finds, with the noise that its paper adds.
+
+    The graph promises nothing to anybody: use it on simulated or public tables only.
+
+    Parameters
+    ----------
+    data
+        A path, a table in memory, or what ``load`` returned.
+    domain
+        The columns and their levels; levels count as ordered, as they are declared.
+    method
+        One of ``METHODS``.
+    round_epsilon
+        What a round is said to cost.
+    delta
+        For the total that is reported.
+    alpha
+        Independent from this p-value on.
+    max_order
+        Largest conditioning set; None for any. Tables with more than 4 million cells are not asked about.
+    sample
+        Share of the rows that the sieve of Priv-PC looks at; by default the paper's, 1 for all rows.
+    constant
+        One row is taken to move Kendall's statistic by so much over the root of the rows: 4.5 in the paper, 6 in the
+        code. Not used by EM-PC.
+    knowledge
+        Required and forbidden arrows, and tiers.
+    seed
+        Seed of noise and samples, which protect nobody; None for fresh ones.
+    progress
+        Called with a line of words at each order. They depend on exact answers.
+    """
+    settings = Settings(method, round_epsilon, delta, alpha, max_order, sample, constant)
+    table = load_checked(data, domain, knowledge)
+    return run(table, domain.sizes, settings, np.random.default_rng(seed), knowledge=knowledge, progress=progress)
+
+
 def run(
     table: Recodable,
     sizes: Mapping[str, int],
@@ -58,7 +109,7 @@ def run(
     rng: np.random.Generator,
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """NOT PRIVATE: run a published method on encoded rows, with the generator that is handed in."""
     nodes, epsilon, order = tuple(sizes), settings.round_epsilon, settings.max_order
@@ -75,17 +126,17 @@ def run(
             oracle = Sieve(counts, table, settings.alpha, epsilon, settings.constant, settings.sample, rng)
         graph = pc(nodes, oracle, knowledge=knowledge, max_order=order, progress=progress, stable=False)
         tests, rounds = oracle.tests, oracle.rounds
-    total = reported(settings.method, rounds, epsilon, settings.delta)
+    total = reported_epsilon(settings.method, rounds, epsilon, settings.delta)
     return Outcome(graph, settings.method, tests, rounds, epsilon, total, settings.delta, REASONS[settings.method])
 
 
-def reported(method: str, rounds: int, epsilon: float, delta: float) -> float:
+def reported_epsilon(method: str, rounds: int, epsilon: float, delta: float) -> float:
     """Return the epsilon that a paper would report for so many rounds. It does not hold."""
     if method == "priv-pc-published":
-        return 2 * composed(rounds, epsilon / 2, delta / 2)
-    return composed(rounds, epsilon, delta)
+        return 2 * compose(rounds, epsilon / 2, delta / 2)
+    return compose(rounds, epsilon, delta)
 
 
-def composed(rounds: int, epsilon: float, delta: float) -> float:
+def compose(rounds: int, epsilon: float, delta: float) -> float:
     """Return the total of so many rounds by advanced composition."""
     return math.sqrt(2 * rounds * math.log(1 / delta)) * epsilon + rounds * epsilon * math.expm1(epsilon)
