@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from discreet.arrays import FloatArray
+from discreet.bisection import bisect
 from discreet.errors import SettingError
 from discreet.statistics.hsic import CHUNK, REACH, Waves, check_width, gaussian, waves_needed
 
@@ -112,11 +113,11 @@ def stability(rows: int, ridge: float) -> float:
     if rows < 1:
         raise SettingError("at least one row is needed")
     factor = math.sqrt(2 / ridge)
-    low, high = 1e-300, 0.25  # of 1 - q
-    for _ in range(100):
-        middle = math.sqrt(low * high)
-        rising = factor * math.sqrt(1 - middle) * (0.5 - 2 * middle) > math.sqrt(middle)
-        low, high = (middle, high) if rising else (low, middle)
+
+    def past(left: float) -> bool:  # left = 1 - q: whether the maximum is at a larger q
+        return factor * math.sqrt(1 - left) * (0.5 - 2 * left) <= math.sqrt(left)
+
+    low, high = bisect(past, 1e-300, 0.25, steps=100, geometric=True)
     most = 1 - low + factor * (1 - low) * math.sqrt((1 - low) * high)
     return 4 * most / (rows * ridge) * (1 + 1e-9)
 
