@@ -207,7 +207,7 @@ def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object
 
 ORACLES: dict[str, str | None] = {
     "Released": "marginals",
-    "Curved": "moments",
+    "Smooth": "moments",
     "PairwiseReleased": "pcd",
     "DSeparation": None,
     "GTest": None,
