@@ -15,6 +15,7 @@ from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
 from discreet.audit.neighbours import Objective
 from discreet.audit.replay import change, share
+from discreet.audit.spare import AverageTau, GStatistic, KendallA, SeparationHSIC, SpearmanA, StratifiedKendall
 from discreet.audit.tape import exact_value
 from discreet.domain import Domain
 from discreet.domain.columns import Categorical, Numeric
@@ -34,20 +35,13 @@ from discreet.statistics.counts import Counts
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.direction import Difference
-from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
+from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
 from discreet.statistics.pairwise_hsic import MeanLengths, PairwiseHSIC
-from discreet.statistics.permutation import Compared, PermutedHSIC, SeparationHSIC
+from discreet.statistics.permutation import Compared, PermutedHSIC
 from discreet.statistics.quantiles import Quantiles, Quartiles
-from discreet.statistics.ranks import (
-    AverageTau,
-    KendallA,
-    SpearmanA,
-    StratifiedKendall,
-    StratifiedKendallDet,
-    StratifiedSpearman,
-)
+from discreet.statistics.ranks import StratifiedKendallDet, StratifiedSpearman
 from discreet.statistics.residual_products import FINE as ONE_UNIT
 from discreet.statistics.residual_products import FitSums, ResidualProduct, powers_of
 
