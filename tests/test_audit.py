@@ -24,8 +24,19 @@ from discreet.audit.neighbours import hand_made
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
 from discreet.audit.replay import audit_method
 from discreet.audit.running import STATE, Task, as_table, run, tasks
-from discreet.audit.settings import DIRECTION, TEST, all_settings, methods, settings, variants
-from discreet.audit.subjects import FEW, GATES, MECHANISMS, ORACLES, STATISTICS
+from discreet.audit.subjects import (
+    DIRECTION,
+    FEW,
+    GATES,
+    MECHANISMS,
+    ORACLES,
+    STATISTICS,
+    TEST,
+    method_subjects,
+    methods,
+    subjects_of,
+    variants,
+)
 from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import OutputError, SettingError
@@ -72,10 +83,11 @@ def test_every_method_has_an_audit():
     for method in methods():
         mine = [case for case in cases() if case.subject == method]
         assert {case.auditor for case in mine} == {"replay", "black box"}
-    assert {setting.score for setting in all_settings(DIRECTION)} == set(SCORES)
+    assert {setting.score for setting in subjects_of(DIRECTION)} == set(SCORES)
     for method in set(methods()) - {DIRECTION, TEST}:
         mine = [case for case in cases() if case.subject == method]
-        assert len([case for case in mine if case.auditor == "replay"]) >= 2 * len(variants(settings(method)[0].recipe))
+        tried = variants(method_subjects(method)[0].settings)
+        assert len([case for case in mine if case.auditor == "replay"]) >= 2 * len(tried)
 
 
 def oracles():
@@ -95,7 +107,7 @@ def test_the_audit_of_a_method_does_ask_its_oracle(name, method, monkeypatch):
     asked = []
     made = oracle.__init__
     monkeypatch.setattr(oracle, "__init__", lambda self, *a, **k: (asked.append(1), made(self, *a, **k))[1])
-    setting = settings(method)[0]
+    setting = method_subjects(method)[0]
     record(setting.release, next(hand_made(setting.domain)).first)
     assert asked
 
@@ -137,7 +149,7 @@ def test_the_library_keeps_its_promises(case):
 
 
 def test_a_whole_method_that_looks_at_rows_again_is_found_out():
-    setting = settings("marginals")[0]
+    setting = method_subjects("marginals")[0]
 
     def looking(rows):
         found = json.loads(setting.release(rows))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.audit import table_of
-from discreet.audit.broken.making import domain_of
+from discreet.audit.broken import domain_of
 from discreet.audit.neighbours import climb, every, hand_made, random_pairs
 from discreet.audit.spare import AverageTau
 from discreet.audit.subjects import objective

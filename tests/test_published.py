@@ -16,8 +16,8 @@ from scipy.stats import chi2, norm
 
 import discreet as dc
 from discreet.audit import table_of
-from discreet.audit.broken.making import domain_of
-from discreet.audit.broken.reproduced import REPRODUCED
+from discreet.audit.broken import domain_of
+from discreet.audit.broken.methods import REPRODUCED
 from discreet.audit.register import QUICK, broken_cases, levels_of
 from discreet.audit.source import project_trees
 from discreet.audit.spare import StratifiedKendall

@@ -48,9 +48,9 @@ EXCEPTIONS = frozenset(
     {
         ("discreet.release.discovery", "discreet.report"),
         ("discreet.release.discovery", "discreet.report.picture"),
-        ("discreet.audit.broken.reproduced", "discreet.baselines.published"),
-        ("discreet.audit.broken.reproduced", "discreet.baselines.published.pcd"),
-        ("discreet.audit.broken.reproduced", "discreet.baselines.published.running"),
+        ("discreet.audit.broken.methods", "discreet.baselines.published"),
+        ("discreet.audit.broken.methods", "discreet.baselines.published.pcd"),
+        ("discreet.audit.broken.methods", "discreet.baselines.published.running"),
     }
 )
 """Imports beyond that: a discovery draws itself, and published methods are broken as a whole."""
@@ -74,7 +74,7 @@ BROKEN = "discreet.audit.broken"
 SPARE = "discreet.audit.spare"
 """Statistics that no method asks for: as total as those that are."""
 
-AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "settings", "broken"))
+AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 SEEDED = (

@@ -60,7 +60,7 @@ class Smooth(Released):
         batch = super().residuals(group)
         if not self._bins.keys() & {z for q in group for z in q[2]}:
             return self._smooth(batch, group)
-        sx, sy, strata, _, _ = self._inputs(group)
+        sx, sy, strata, _, _ = self._stack_inputs(group)
         steps = [self._steps(sorted(q[2])) for q in group]
         left = np.zeros_like(batch.values)
         for along in zip(*steps, strict=True):
