@@ -10,12 +10,13 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
+from discreet.audit.spare import StratifiedKendall
 from discreet.data.memory import MemoryTable
 from discreet.simulation.networks import Codes, network
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
 from discreet.statistics.margins import Margin, Margins
-from discreet.statistics.ranks import StratifiedKendall, StratifiedKendallDet, StratifiedSpearman
+from discreet.statistics.ranks import StratifiedKendallDet, StratifiedSpearman
 
 ROWS = 100_000
 REPEATS = 50

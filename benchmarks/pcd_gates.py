@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from discreet.audit.spare import SeparationHSIC
 from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import BudgetError
@@ -28,7 +29,7 @@ from discreet.search.graph import Graph, skeleton_f1
 from discreet.search.oracle import Verdict
 from discreet.search.pc import pc
 from discreet.statistics.dependence import moved_by_steps
-from discreet.statistics.permutation import Compared, SeparationHSIC
+from discreet.statistics.permutation import Compared
 
 DELTA = 1e-6
 

@@ -36,3 +36,25 @@ def bisect(
             break
         low, high = (low, middle) if holds(middle) else (middle, high)
     return low, high
+
+
+def smallest(holds: Callable[[float], bool], start: float, *, most: float = math.inf) -> float:
+    """Return the smallest float above 0 at which a condition that then stays true holds; infinite if none to ``most``.
+
+    It is one at which the condition was seen to hold.
+    """
+    around = bracket(holds, 0.0, start, most=most)
+    return math.inf if around is None else bisect(holds, *around)[1]
+
+
+def largest(holds: Callable[[float], bool], start: float) -> float:
+    """Return the largest float at which a condition that then stays false holds; 0 if none above it does.
+
+    It is one at which the condition was seen to hold.
+    """
+
+    def fails(x: float) -> bool:
+        return not holds(x)
+
+    around = bracket(fails, 0.0, start)
+    return math.inf if around is None else bisect(fails, *around)[0]

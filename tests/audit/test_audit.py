@@ -11,8 +11,11 @@ from importlib import import_module
 import pytest
 from click.testing import CliRunner
 
+import discreet.audit.spare
+import discreet.baselines.exact
 import discreet.privacy.mechanisms
-import discreet.search.oracle
+import discreet.release.oracles
+import discreet.search
 import discreet.statistics
 from discreet.audit import running
 from discreet.audit.broken.methods import HARD
@@ -21,8 +24,19 @@ from discreet.audit.neighbours import hand_made
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
 from discreet.audit.replay import audit_method
 from discreet.audit.running import STATE, Task, as_table, run, tasks
-from discreet.audit.settings import DIRECTION, TEST, all_settings, methods, settings, variants
-from discreet.audit.subjects import FEW, GATES, MECHANISMS, ORACLES, STATISTICS
+from discreet.audit.subjects import (
+    DIRECTION,
+    FEW,
+    GATES,
+    MECHANISMS,
+    ORACLES,
+    STATISTICS,
+    TEST,
+    method_subjects,
+    methods,
+    subjects_of,
+    variants,
+)
 from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import OutputError, SettingError
@@ -36,16 +50,20 @@ TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4)
 def classes_with(package, attribute):
     """Return the classes of a package that have a method, without protocols and those that others are made from."""
     found = set()
-    for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        module = import_module(info.name)
+    inside = [info.name for info in pkgutil.walk_packages(getattr(package, "__path__", []), package.__name__ + ".")]
+    for module in map(import_module, inside or [package.__name__]):
         for cls in vars(module).values():
             if inspect.isclass(cls) and cls.__module__ == module.__name__ and hasattr(cls, attribute):
-                found |= set() if inspect.isabstract(cls) else {cls}
+                found |= set() if inspect.isabstract(cls) or getattr(cls, "_is_protocol", False) else {cls}
     return found
 
 
+def statistics():
+    return classes_with(discreet.statistics, "evaluate") | classes_with(discreet.audit.spare, "evaluate")
+
+
 def test_every_statistic_has_an_audit():
-    assert classes_with(discreet.statistics, "evaluate") == set(STATISTICS), "add an example to audit/subjects.py"
+    assert statistics() == set(STATISTICS), "add an example to audit/subjects.py"
 
 
 def test_every_mechanism_has_an_audit():
@@ -65,25 +83,31 @@ def test_every_method_has_an_audit():
     for method in methods():
         mine = [case for case in cases() if case.subject == method]
         assert {case.auditor for case in mine} == {"replay", "black box"}
-    assert {setting.score for setting in all_settings(DIRECTION)} == set(SCORES)
+    assert {setting.score for setting in subjects_of(DIRECTION)} == set(SCORES)
     for method in set(methods()) - {DIRECTION, TEST}:
         mine = [case for case in cases() if case.subject == method]
-        assert len([case for case in mine if case.auditor == "replay"]) >= 2 * len(variants(settings(method)[0].recipe))
+        tried = variants(method_subjects(method)[0].settings)
+        assert len([case for case in mine if case.auditor == "replay"]) >= 2 * len(tried)
+
+
+def oracles():
+    packages = (discreet.search, discreet.release.oracles, discreet.baselines.exact)
+    return {cls for package in packages for cls in classes_with(package, "ask")}
 
 
 def test_every_oracle_is_asked_by_an_audited_method_or_makes_no_promise():
-    asked = {cls.__name__ for cls in classes_with(discreet.search.oracle, "ask")}
+    asked = {cls.__name__ for cls in oracles()}
     assert asked == set(ORACLES), "say in audit/subjects.py which method's audit asks it"
     assert {method for method in ORACLES.values() if method is not None} <= set(methods())
 
 
 @pytest.mark.parametrize(("name", "method"), [(o, m) for o, m in ORACLES.items() if m is not None])
 def test_the_audit_of_a_method_does_ask_its_oracle(name, method, monkeypatch):
-    (oracle,) = (cls for cls in classes_with(discreet.search.oracle, "ask") if cls.__name__ == name)
+    (oracle,) = (cls for cls in oracles() if cls.__name__ == name)
     asked = []
     made = oracle.__init__
     monkeypatch.setattr(oracle, "__init__", lambda self, *a, **k: (asked.append(1), made(self, *a, **k))[1])
-    setting = settings(method)[0]
+    setting = method_subjects(method)[0]
     record(setting.release, next(hand_made(setting.domain)).first)
     assert asked
 
@@ -96,7 +120,7 @@ def test_a_statistic_without_an_audit_would_be_noticed(monkeypatch):
 
     Forgotten.__module__ = counts.__name__
     monkeypatch.setattr(counts, "Forgotten", Forgotten, raising=False)
-    assert classes_with(discreet.statistics, "evaluate") != set(STATISTICS)
+    assert statistics() != set(STATISTICS)
 
 
 def test_a_new_search_of_a_method_would_be_audited_without_new_code():
@@ -125,7 +149,7 @@ def test_the_library_keeps_its_promises(case):
 
 
 def test_a_whole_method_that_looks_at_rows_again_is_found_out():
-    setting = settings("marginals")[0]
+    setting = method_subjects("marginals")[0]
 
     def looking(rows):
         found = json.loads(setting.release(rows))

@@ -10,15 +10,17 @@ import pytest
 
 from discreet.audit import Neighbours, table_of
 from discreet.audit.broken import Asking, Blurred, Finite, Measured, Sampled
-from discreet.audit.broken.methods import METHODS
+from discreet.audit.broken.kernels import KERNELS
+from discreet.audit.broken.methods import METHODS, REPRODUCED
 from discreet.audit.broken.noise import NOISE
-from discreet.audit.broken.published import PUBLISHED
+from discreet.audit.broken.ranks import DISTANCES, RANKS
 from discreet.audit.broken.sound import SOUND
 from discreet.audit.broken.sparse import SPARSE
 from discreet.audit.claims import claim_of
 from discreet.errors import SettingError
 from discreet.privacy.noise import ExactNoise
 
+PUBLISHED = RANKS + DISTANCES + KERNELS + REPRODUCED
 BROKEN = NOISE + SPARSE + PUBLISHED + METHODS
 CATCHERS = {Sampled: "black box", Asking: "replay", Measured: "replay", Finite: "exact"}
 

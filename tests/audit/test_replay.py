@@ -16,8 +16,7 @@ from discreet.audit import Neighbours, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.neighbours import hand_made, random_pairs
 from discreet.audit.replay import audit_method, audit_statistic, change, loss, share, unlike
-from discreet.audit.settings import settings
-from discreet.audit.subjects import FEW, TWO
+from discreet.audit.subjects import FEW, TWO, method_subjects
 from discreet.audit.tape import exact_value, record
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
@@ -161,7 +160,7 @@ def test_a_method_that_never_works_shows_nothing():
 
 
 def test_the_claim_may_have_a_delta_or_be_gaussian():
-    for setting in settings("marginals")[:1]:
+    for setting in method_subjects("marginals")[:1]:
         pairs = list(islice(random_pairs(FEW, np.random.default_rng(0)), 3))
         exact = audit_method("gdp", setting.release, setting.claim, pairs)
         approximate = Claim(Currency.PURE, setting.epsilon, setting.delta)

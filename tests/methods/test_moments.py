@@ -14,7 +14,7 @@ from discreet.methods.moments import FEWEST, NOISE_AT, bins_for
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.release.oracles.components import Component, Components, contrasts
 from discreet.release.oracles.released import Released
-from discreet.release.oracles.smooth import INNER, Curved, slopes, waves
+from discreet.release.oracles.smooth import INNER, Smooth, slopes, waves
 from discreet.release.search import search_again
 from discreet.release.selection import SETTLING, noise_of
 from discreet.release.settings import Marginals, Moments
@@ -179,9 +179,9 @@ def test_categories_alone_are_judged_as_by_marginals():
     codes = {"x": (z + rng.integers(0, 2, 4_000)) % 3, "y": (z + rng.integers(0, 2, 4_000)) % 3, "z": z}
     parts = parts_of(codes, dict.fromkeys("xyz", 3), noise=5.0, rng=rng)
     plain = Released(parts, alpha=0.01, rng=rng)
-    curved = Curved(parts, bins={}, alpha=0.01, rng=rng)
+    smooth = Smooth(parts, bins={}, alpha=0.01, rng=rng)
     questions = [("x", "y", frozenset()), ("x", "y", frozenset("z"))]
-    assert curved.weigh(questions) == pytest.approx(plain.weigh(questions))
+    assert smooth.weigh(questions) == pytest.approx(plain.weigh(questions))
 
 
 @pytest.mark.parametrize("bins", [4, 6])
@@ -193,12 +193,12 @@ def test_what_coarse_bins_leave_over_is_taken_away(bins):
     parts = parts_of({c: in_even_bins(v, bins) for c, v in values.items()}, dict.fromkeys("xyz", bins))
     question = ("x", "y", frozenset("z"))
     plain = Released(parts, alpha=0.01, rng=rng).residuals([question])
-    curved = Curved(parts, bins=dict.fromkeys("xyz", bins), alpha=0.01, rng=rng)
-    basis = curved.directions(question)
-    before, after = plain.values[0] @ basis, curved.residuals([question]).values[0]
+    smooth = Smooth(parts, bins=dict.fromkeys("xyz", bins), alpha=0.01, rng=rng)
+    basis = smooth.directions(question)
+    before, after = plain.values[0] @ basis, smooth.residuals([question]).values[0]
     assert abs(after[0]) < 0.5 * abs(before[0])
     assert not Released(parts, alpha=0.01, rng=rng).ask(*question).independent
-    assert curved.ask(*question).independent
+    assert smooth.ask(*question).independent
 
 
 def test_a_dependence_within_bins_is_still_seen():
@@ -207,8 +207,8 @@ def test_a_dependence_within_bins_is_still_seen():
     x = z + rng.normal(size=len(z))
     values = {"x": x, "y": z + x + rng.normal(size=len(z)), "z": z}
     parts = parts_of({c: in_even_bins(v, 5) for c, v in values.items()}, dict.fromkeys("xyz", 5), noise=30.0, rng=rng)
-    curved = Curved(parts, bins=dict.fromkeys("xyz", 5), alpha=0.01, rng=rng)
-    assert not curved.ask("x", "y", frozenset("z")).independent
+    smooth = Smooth(parts, bins=dict.fromkeys("xyz", 5), alpha=0.01, rng=rng)
+    assert not smooth.ask("x", "y", frozenset("z")).independent
 
 
 @pytest.mark.parametrize("given", [(), ("z",)])
@@ -222,8 +222,8 @@ def test_the_level_holds(given, noise):
         x, y = share * np.sin(z) + 0.5 * rng.normal(size=rows), share * np.tanh(z) + 0.5 * rng.normal(size=rows)
         codes = {c: in_even_bins(v, bins) for c, v in (("x", x), ("y", y), ("z", z))}
         parts = parts_of(codes, dict.fromkeys("xyz", bins), noise=noise, rng=rng)
-        curved = Curved(parts, bins=dict.fromkeys("xyz", bins), alpha=0.05, rng=rng)
-        called += not curved.ask("x", "y", frozenset(given)).independent
+        smooth = Smooth(parts, bins=dict.fromkeys("xyz", bins), alpha=0.05, rng=rng)
+        called += not smooth.ask("x", "y", frozenset(given)).independent
     assert called / times < 0.05 * 1.5 + 2 * (0.05 * 0.95 / times) ** 0.5
 
 

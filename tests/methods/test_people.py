@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.audit import table_of
+from discreet.audit.spare import KendallA, SpearmanA
 from discreet.cli import main
 from discreet.domain import People
 from discreet.errors import DoubtWarning, ReleaseError, RoomError, SettingError
@@ -34,7 +35,6 @@ from discreet.report.terminal import statement_text
 from discreet.report.words import not_promised_words
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
-from discreet.statistics.ranks import KendallA, SpearmanA
 from support.people import KEYS, bounded, domain_of, drawn_rows, sample_rows
 
 BUDGETS = [(Currency.GDP, 1.0, 1e-3), (Currency.ZCDP, 0.5, 1e-3), (Currency.PURE, 0.7, 0.0)]

@@ -18,13 +18,14 @@ from discreet.release.confidence import _curve
 from discreet.release.oracles.components import Components, contrasts, pool, taken_apart
 from discreet.release.oracles.released import Released
 from discreet.release.search import look, search_again
+from discreet.release.search import seeded as seeded_generator
 from discreet.release.selection import select_first, select_next, single_weight
 from discreet.release.settings import Marginals
 from discreet.search.colliders import arrange
 from discreet.search.dseparation import DSeparation
 from discreet.search.graph import Graph, colliders, from_parents
 from discreet.search.greedy import evidence_score
-from discreet.search.hybrid import Bar, direct, sieve, triple_weights, triples
+from discreet.search.hybrid import Bar, direct, find_by_evidence, list_triples, weigh_triples
 from discreet.search.orientation import cpdag, extension
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
@@ -67,22 +68,22 @@ def test_the_truth_is_found_where_two_columns_separate():
             any(known.ask(*p, frozenset(s)).independent for k in range(3) for s in combinations(rest[p], k))
             for p in pairs
         )
-        found = sieve(dag.nodes, Truth(dag), BAR)
+        found = find_by_evidence(dag.nodes, Truth(dag), BAR)
         if not small or found.pairs.keys() != dag.skeleton:
             continue
         exact += 1
         scorer = Truth(dag)
-        around = triples(found, scorer)
+        around = list_triples(found, scorer)
         questions = list(dict.fromkeys(q for t in around for q in t.questions))
-        weights = triple_weights(around, dict(zip(questions, scorer.weigh(questions), strict=True)))
+        weights = weigh_triples(around, dict(zip(questions, scorer.weigh(questions), strict=True)))
         assert direct(
-            found.nodes, found.pairs, weights, Knowledge(), np.random.default_rng(0), unasked=found.unasked
+            found.nodes, found.pairs, weights, Knowledge(), seeded_generator(), unasked=found.unasked
         ) == cpdag(dag)
     assert exact >= 40
 
 
 def brute_force(nodes, pairs, weights):
-    """The best weight of common effects over all acyclic directions of a small skeleton."""
+    """The best weight of colliders over all acyclic directions of a small skeleton."""
     best = -np.inf
     pairs = [tuple(sorted(p)) for p in pairs]
     for flips in product((False, True), repeat=len(pairs)):
@@ -110,7 +111,7 @@ def test_directions_are_the_best_of_all(seed):
     assert sum(weights.get(c, 0.0) for c in colliders(found)) == pytest.approx(brute_force(nodes, pairs, weights))
 
 
-def test_directions_keep_to_knowledge_and_close_no_circle():
+def test_directions_keep_to_knowledge_and_close_no_cycle():
     nodes = tuple("abcd")
     pairs = frozenset(frozenset(p) for p in (("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")))
     weights = {(frozenset("ac"), "b"): 5.0, (frozenset("ac"), "d"): 5.0, (frozenset("bd"), "a"): -5.0}

@@ -10,23 +10,15 @@ import numpy as np
 import pytest
 
 from discreet.audit import table_of
-from discreet.audit.broken.making import domain_of
+from discreet.audit.broken import domain_of
 from discreet.audit.neighbours import climb, every, guided, hand_made, random_pairs
+from discreet.audit.spare import AverageTau, GStatistic, KendallA, Marginal, SpearmanA, StratifiedKendall
 from discreet.audit.subjects import objective
 from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError
 from discreet.statistics.dependence import MAX_ROWS, MOVED, STEPS
-from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
-from discreet.statistics.ranks import (
-    AverageTau,
-    KendallA,
-    Marginal,
-    Ranked,
-    SpearmanA,
-    StratifiedKendall,
-    StratifiedKendallDet,
-    StratifiedSpearman,
-)
+from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
+from discreet.statistics.ranks import Ranked, StratifiedKendallDet, StratifiedSpearman
 
 RANKS = (KendallA, SpearmanA, StratifiedKendall, StratifiedKendallDet, StratifiedSpearman, AverageTau)
 ALL = (*RANKS, ConditionalTotalVariation, ConditionalInformation, GStatistic)

@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 
 from discreet.audit import table_of
-from discreet.audit.broken.making import domain_of, pair
+from discreet.audit.broken import domain_of, pair
+from discreet.audit.spare import GStatistic
 from discreet.statistics.dependence import MOVED, STEPS
-from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic, gain
+from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, gain
 
 
 def naive(rows, sizes):

@@ -12,7 +12,6 @@ from scipy import stats
 
 from discreet.errors import SettingError
 from discreet.statistics.hsic import (
-    KERNEL_ERROR,
     REACH,
     ROOT_ERROR,
     VALUE_ERROR,
@@ -27,6 +26,9 @@ from discreet.statistics.hsic import (
 )
 from discreet.statistics.ranks import concordance_sum, rank_product_sum
 from discreet.statistics.ridge import MIN_RIDGE, ridge_fit, stability
+
+KERNEL_ERROR = 3e-21
+"""No further is the sum of cosines from the kernel, before floats are rounded."""
 
 RNG = np.random.default_rng
 LEVEL = st.one_of(st.integers(-3, 3), st.integers(-(2**62), 2**62), st.sampled_from([-(2**63), 2**63 - 1]))

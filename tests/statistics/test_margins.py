@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.audit import table_of
-from discreet.audit.broken.making import domain_of
+from discreet.audit.broken import domain_of
 from discreet.audit.neighbours import climb, every, hand_made, random_pairs
+from discreet.audit.spare import AverageTau
 from discreet.audit.subjects import objective
 from discreet.errors import SettingError
 from discreet.statistics.dependence import MOVED
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
 from discreet.statistics.margins import CHUNK, Contrasts, HowMany, Margin, Margins, Separators
-from discreet.statistics.ranks import AverageTau, StratifiedKendallDet, StratifiedSpearman
+from discreet.statistics.ranks import StratifiedKendallDet, StratifiedSpearman
 
 KINDS = (ConditionalTotalVariation, ConditionalInformation, StratifiedKendallDet, StratifiedSpearman)
 

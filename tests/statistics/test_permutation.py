@@ -11,6 +11,7 @@ import pytest
 import discreet as dc
 from discreet.audit import Neighbours, table_of
 from discreet.audit.neighbours import climb, random_pairs
+from discreet.audit.spare import SeparationHSIC
 from discreet.audit.subjects import objective
 from discreet.errors import RoomError, SettingError
 from discreet.privacy.accounting import Currency
@@ -20,17 +21,7 @@ from discreet.statistics import Sensitivity
 from discreet.statistics.curves import UNIT, on_scale
 from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.hsic import hsic_v
-from discreet.statistics.permutation import (
-    LEVELS,
-    SIZES,
-    Compared,
-    PermutedHSIC,
-    SeparationHSIC,
-    Shifts,
-    beyond,
-    exactly,
-    size_for,
-)
+from discreet.statistics.permutation import LEVELS, SIZES, Compared, PermutedHSIC, Shifts, beyond, exactly, size_for
 from discreet.statistics.ridge import residuals, stability
 
 GRID = dc.Numeric(bounds=(-1.0, 1.0)).size

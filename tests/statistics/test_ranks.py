@@ -10,16 +10,12 @@ import pytest
 from scipy import stats
 
 from discreet.audit import table_of
-from discreet.audit.broken.making import domain_of, pair
+from discreet.audit.broken import domain_of, pair
 from discreet.audit.broken.ranks import STRATA, STRATA_PAIR, strata_that_move
+from discreet.audit.spare import FARTHEST, AverageTau, KendallA, SpearmanA, StratifiedKendall
 from discreet.statistics.dependence import MOVED, STEPS
 from discreet.statistics.ranks import (
-    FARTHEST,
     MAX_CUBED,
-    AverageTau,
-    KendallA,
-    SpearmanA,
-    StratifiedKendall,
     StratifiedKendallDet,
     StratifiedSpearman,
     concordance,

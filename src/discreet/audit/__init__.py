@@ -70,6 +70,22 @@ def row_words(codes: IntArray) -> str:
     return f"({', '.join(parts)})"
 
 
+def words_of(thing: object) -> str:
+    """Return what represents a thing by its value.
+
+    Raises
+    ------
+    SettingError
+        If nothing does: it would look different, or the same, whatever it holds.
+    """
+    words = repr(thing)
+    if " at 0x" in words or type(thing).__repr__ is object.__repr__:
+        raise SettingError(
+            f"audit: a {type(thing).__name__} cannot be compared by value; return numbers, words or collections of them"
+        )
+    return words
+
+
 def table_of(rows: IntArray, domain: Domain) -> MemoryTable:
     """Return codes as a table; columns in the domain's order."""
     codes = {name: rows[:, j].astype(np.uint16) for j, name in enumerate(domain)}

@@ -1,4 +1,4 @@
-"""Claims: what a mechanism promises about any two neighbouring tables, as a curve from epsilon to delta."""
+"""Claims: what is promised about any two neighbouring tables, and the least of each kind that two laws need."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from discreet.arrays import FloatArray, IntArray
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, gdp_delta, zcdp_delta
 from discreet.privacy.budget import Cost
+
+ORDERS = np.array([1.01, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
+"""Orders at which Renyi divergences are compared."""
 
 _UNITS = {Currency.PURE: "epsilon", Currency.ZCDP: "rho", Currency.GDP: "mu"}
 
@@ -74,10 +77,6 @@ def claims_of(cost: Cost) -> list[Claim]:
     """Return every promise that a cost states."""
     roots = {Currency.GDP: math.sqrt}
     return [Claim(currency, roots.get(currency, float)(amount)) for currency, amount in cost.amounts.items()]
-
-
-ORDERS = np.array([1.01, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
-"""Orders at which Renyi divergences are compared."""
 
 
 def smallest_epsilon(p: FloatArray, q: FloatArray, delta: float = 0.0) -> tuple[float, tuple[int, ...]]:

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import BoolArray, FloatArray
-from discreet.audit.plain import words_of
+from discreet.audit import words_of
 
 MOST_ATOMS = 40
 """Values that are looked at one by one, the most frequent ones."""

@@ -26,7 +26,7 @@ MAX_TABLES = 20_000
 MAX_OUTPUTS = 300_000
 """Outputs of several coordinates together; if there were more, they are clamped nearer to the exact values."""
 
-REACH = 9
+CLAMP_REACH = 9
 """Outputs further than so many scales from the exact values are clamped."""
 
 TOLERANCE = 1e-9
@@ -69,7 +69,7 @@ def exact_finding(
         )
         if first != second:
             pairs.setdefault(_apart(first, second), neighbours)
-    found = [(claim, *_reached(claim, *pair), where) for pair, where in pairs.items() for claim in claims]
+    found = [(claim, *_find_least(claim, *pair), where) for pair, where in pairs.items() for claim in claims]
     return _worst(name, claims, looked, [(c, amount, f"{where.words()}; {event}") for c, amount, event, where in found])
 
 
@@ -126,11 +126,11 @@ def _apart(first: Law, second: Law) -> tuple[Law, Law]:
     """Return both laws without the coordinates they share, moved so that the first stands at 0."""
     if len(first) != len(second):  # the length alone tells them apart
         return (Draw("none"),), (Draw("none", at=1),)
-    pairs = sorted(_moved(a, b) for a, b in zip(first, second, strict=True) if a != b)
+    pairs = sorted(_move(a, b) for a, b in zip(first, second, strict=True) if a != b)
     return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
 
 
-def _moved(a: Draw, b: Draw) -> tuple[Draw, Draw]:
+def _move(a: Draw, b: Draw) -> tuple[Draw, Draw]:
     if {"choice", "listed"} & {a.kind, b.kind}:
         return a, b
     return replace(a, at=0), replace(b, at=b.at - a.at)
@@ -141,19 +141,19 @@ def _logs(first: Law, second: Law, most: int, further: float) -> Logs:
     found = []
     for a, b in zip(first, second, strict=True):
         if "listed" in (a.kind, b.kind):
-            found.append(_listed(a, b))
+            found.append(_list_both(a, b))
             continue
         ends = [end for draw in (a, b) for end in (draw.at, draw.at + max(0, len(draw.utilities) - 1))]
         low, high = min(ends), max(ends)
         if any(draw.kind not in ("none", "choice") for draw in (a, b)):
-            wanted = math.ceil(REACH * max(a.scale, b.scale) + further * (high - low)) + 1
+            wanted = math.ceil(CLAMP_REACH * max(a.scale, b.scale) + further * (high - low)) + 1
             reach = max(1, min(wanted, (most - (high - low)) // 2))
             low, high = low - reach, high + reach
         found.append((log_law(a, low, high), log_law(b, low, high)))
     return found
 
 
-def _listed(a: Draw, b: Draw) -> tuple[FloatArray, FloatArray]:
+def _list_both(a: Draw, b: Draw) -> tuple[FloatArray, FloatArray]:
     """Return both laws of choices that depend on each other, on all outputs of either."""
     laws = dict(a.listed), dict(b.listed)
     outputs = sorted(laws[0] | laws[1])
@@ -161,10 +161,10 @@ def _listed(a: Draw, b: Draw) -> tuple[FloatArray, FloatArray]:
     return p, q
 
 
-def _reached(claim: Claim, first: Law, second: Law) -> tuple[float, str]:
+def _find_least(claim: Claim, first: Law, second: Law) -> tuple[float, str]:
     """Return the smallest amount of the claim's kind that fits two laws, and what needs it."""
     if claim.currency is Currency.GDP:
-        merged = [_merged(*pair) for pair in _logs(first, second, int(MAX_OUTPUTS ** (1 / len(first))), 0)]
+        merged = [_merge(*pair) for pair in _logs(first, second, int(MAX_OUTPUTS ** (1 / len(first))), 0)]
         p, q = (_joint([pair[side] for pair in merged]) for side in (0, 1))
         amount, event = smallest_mu(p, q)
         return amount, f"an event with probability {p[event].sum():.6g} against {q[event].sum():.6g}"
@@ -179,20 +179,20 @@ def _reached(claim: Claim, first: Law, second: Law) -> tuple[float, str]:
     return amount, f"an output that is e^{amount:.6g} times as likely"
 
 
-def _merged(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _merge(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the probabilities of sets of outputs that tell the same about both laws."""
     there = (log_p > -np.inf) | (log_q > -np.inf)
     _, group = np.unique(np.round(log_p[there] - log_q[there], 12), return_inverse=True)
-    p, q = (np.bincount(group, _kept(np.exp(logs[there]), logs[there] > -np.inf)) for logs in (log_p, log_q))
+    p, q = (np.bincount(group, _keep_possible(np.exp(logs[there]), logs[there] > -np.inf)) for logs in (log_p, log_q))
     return p.astype(np.float64), q.astype(np.float64)
 
 
 def _joint(laws: list[FloatArray]) -> FloatArray:
     possible = reduce(np.logical_and.outer, [law > 0 for law in laws])
-    return _kept(reduce(np.multiply.outer, laws), possible).ravel()
+    return _keep_possible(reduce(np.multiply.outer, laws), possible).ravel()
 
 
-def _kept(law: FloatArray, possible: BoolArray) -> FloatArray:
+def _keep_possible(law: FloatArray, possible: BoolArray) -> FloatArray:
     """Return the law with the least float above 0 in place of probabilities too small for a float."""
     return np.where(possible, np.maximum(law, np.finfo(np.float64).smallest_subnormal), 0.0)
 

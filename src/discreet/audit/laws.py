@@ -32,7 +32,7 @@ MOST_DRAWS = 100_000
 MOST_OUTPUTS = 10_000
 """Outputs of choices that depend on each other are listed up to so many."""
 
-REACH, FEW = 30, 4
+TRIED_REACH, FEW_OUTPUTS = 30, 4
 """Where noise decides between a few outputs, it is tried up to so many scales."""
 
 PROBES = 60
@@ -81,13 +81,13 @@ class _Listener:
         return False
 
     def rounded_gaussian(self, sigma: float, size: int) -> IntArray:
-        return self._heard([Draw("rounded Gaussian", float(sigma))] * size)
+        return self._hear([Draw("rounded Gaussian", float(sigma))] * size)
 
     def discrete_gaussian(self, sigma: float, size: int) -> IntArray:
-        return self._heard([Draw("discrete Gaussian", float(sigma))] * size)
+        return self._hear([Draw("discrete Gaussian", float(sigma))] * size)
 
     def discrete_laplace(self, scale: float, size: int) -> IntArray:
-        return self._heard([Draw("discrete Laplace", float(scale))] * size)
+        return self._hear([Draw("discrete Laplace", float(scale))] * size)
 
     def one_sided(self, scale: float, size: int) -> IntArray:
         raise _TooManyDrawsError  # no mechanism that blurs asks for it
@@ -100,9 +100,9 @@ class _Listener:
 
     def exponential_choices(self, utilities: IntArray, scale: float) -> IntArray:
         rows = np.asarray(utilities).tolist()
-        return self._heard([Draw("choice", float(scale), 0, tuple(row)) for row in rows])
+        return self._hear([Draw("choice", float(scale), 0, tuple(row)) for row in rows])
 
-    def _heard(self, asked: list[Draw]) -> IntArray:
+    def _hear(self, asked: list[Draw]) -> IntArray:
         if len(self.draws) + len(asked) > MOST_DRAWS:
             raise _TooManyDrawsError
         answers = [self.answer(draw, len(self.draws) + i) for i, draw in enumerate(asked)]
@@ -155,9 +155,9 @@ def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
     What is heard from three probes must also hold for answers as noise might give them.
     """
     try:
-        law, places = _heard_law(mechanism, exact)
+        law, places = _hear_law(mechanism, exact)
         if law is None:
-            return _listed_law(mechanism, exact) or _tried_law(mechanism, exact)
+            return _list_law(mechanism, exact) or _try_law(mechanism, exact)
         rng = np.random.default_rng(0)
         for probe in range(PROBES):
             output, listener = _listen(mechanism, exact, _likely(rng, probe))
@@ -165,13 +165,13 @@ def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
                 return None
             noise = [0 if place < 0 else listener.given[place] for place in places[0]]
             if output.tolist() != [draw.at + z for draw, z in zip(law, noise, strict=True)]:
-                return _tried_law(mechanism, exact)
+                return _try_law(mechanism, exact)
     except _TooManyDrawsError:
         return None
     return law
 
 
-def _listed_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
+def _list_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
     """Return the law of a mechanism that makes one choice after another: every answer to every choice is tried."""
     found: dict[tuple[int, ...], float] = {}
     waiting: list[tuple[int, ...]] = [()]
@@ -192,10 +192,10 @@ def _listed_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | Non
     return (Draw("listed", listed=tuple(sorted(found.items()))),)
 
 
-def _tried_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
+def _try_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
     """Return the law of a mechanism that decides by a few draws of noise: all that they may be is tried."""
     draws = _listen(mechanism, exact, lambda draw, place: 0)[1].draws
-    reaches = [math.ceil(REACH * draw.scale) for draw in draws]
+    reaches = [math.ceil(TRIED_REACH * draw.scale) for draw in draws]
     if not draws or any(d.kind == "choice" for d in draws) or math.prod(2 * r + 1 for r in reaches) > MOST_OUTPUTS:
         return None
     logs = [log_law(draw, -reach, reach) for draw, reach in zip(draws, reaches, strict=True)]
@@ -208,12 +208,12 @@ def _tried_law(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None
         log = sum(float(one[place]) for one, place in zip(logs, places, strict=True))
         key = tuple(output.tolist())
         found[key] = float(np.logaddexp(found.get(key, -np.inf), log))
-        if len(found) > FEW:
+        if len(found) > FEW_OUTPUTS:
             return None
     return (Draw("listed", listed=tuple(sorted(found.items()))),)
 
 
-def _heard_law(mechanism: Mechanism, exact: IntArray) -> tuple[tuple[Draw, ...] | None, tuple[list[int], list[Draw]]]:
+def _hear_law(mechanism: Mechanism, exact: IntArray) -> tuple[tuple[Draw, ...] | None, tuple[list[int], list[Draw]]]:
     """Return the law, and for each coordinate the place of its draw among all; -1 if it has none."""
     silent = _listen(mechanism, exact, lambda draw, place: 0)
     heard = [silent, *(_listen(mechanism, exact, _far(sign)) for sign in (1, -1))]
@@ -246,9 +246,9 @@ def law_on(mechanism: Mechanism, statistic: Statistic, rows: IntArray, domain: D
 def log_law(draw: Draw, low: int, high: int) -> FloatArray:
     """Return the logarithms of the probabilities of low ... high, where both ends hold all that lies beyond."""
     if draw.kind == "none":
-        return _clamped(np.array([draw.at]), np.zeros(1), low, high)
+        return _clamp(np.array([draw.at]), np.zeros(1), low, high)
     if draw.kind == "choice":
-        return _clamped(np.arange(len(draw.utilities)), _log_choice(draw), low, high)
+        return _clamp(np.arange(len(draw.utilities)), _log_choice(draw), low, high)
     return np.array(_noise(draw.kind, draw.scale, low - draw.at, high - draw.at))
 
 
@@ -259,7 +259,7 @@ def _log_choice(draw: Draw) -> FloatArray:
     return logs
 
 
-def _clamped(outputs: IntArray, logs: FloatArray, low: int, high: int) -> FloatArray:
+def _clamp(outputs: IntArray, logs: FloatArray, low: int, high: int) -> FloatArray:
     found = np.full(high - low + 1, -np.inf)
     np.logaddexp.at(found, np.clip(outputs, low, high) - low, logs)
     return found

@@ -48,9 +48,9 @@ EXCEPTIONS = frozenset(
     {
         ("discreet.release.discovery", "discreet.report"),
         ("discreet.release.discovery", "discreet.report.picture"),
-        ("discreet.audit.broken.reproduced", "discreet.baselines.published"),
-        ("discreet.audit.broken.reproduced", "discreet.baselines.published.pcd"),
-        ("discreet.audit.broken.reproduced", "discreet.baselines.published.discover"),
+        ("discreet.audit.broken.methods", "discreet.baselines.published"),
+        ("discreet.audit.broken.methods", "discreet.baselines.published.pcd"),
+        ("discreet.audit.broken.methods", "discreet.baselines.published.discover"),
     }
 )
 """Imports beyond that: a discovery draws itself, and published methods are broken as a whole."""
@@ -71,7 +71,10 @@ MADE_UP = ("discreet.data.memory", "discreet.data.counting")
 """Tables of made-up rows, which auditors may build. Everything else in that folder reads what a custodian hands in."""
 
 BROKEN = "discreet.audit.broken"
-AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "settings", "broken"))
+SPARE = "discreet.audit.spare"
+"""Statistics that no method asks for: as total as those that are."""
+
+AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 SEEDED = (

@@ -14,18 +14,31 @@ from discreet.arrays import IntArray
 from discreet.audit import Auditor, Finding, Neighbours, blackbox
 from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
 from discreet.audit.broken.code import CODE
-from discreet.audit.broken.methods import HARD, METHODS
+from discreet.audit.broken.kernels import KERNELS
+from discreet.audit.broken.methods import HARD, METHODS, REPRODUCED
 from discreet.audit.broken.noise import NOISE
-from discreet.audit.broken.published import PUBLISHED
+from discreet.audit.broken.ranks import DISTANCES, RANKS
 from discreet.audit.broken.sound import SOUND
 from discreet.audit.broken.sparse import SPARSE
 from discreet.audit.claims import Claim, claim_of
 from discreet.audit.finite import exact_finding, exact_finite
 from discreet.audit.neighbours import ALL, SUMS, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic
-from discreet.audit.settings import Examination, Pairing, Setting, all_settings, methods, small_settings
 from discreet.audit.source import check_code, source_finding
-from discreet.audit.subjects import GATES, MECHANISMS, STATISTICS, TWO, Number, blurring, objective, streaming
+from discreet.audit.subjects import (
+    GATES,
+    MECHANISMS,
+    STATISTICS,
+    TWO,
+    Number,
+    Subject,
+    blurring,
+    methods,
+    objective,
+    small_subjects,
+    streaming,
+    subjects_of,
+)
 from discreet.audit.tape import record
 from discreet.domain import Domain
 from discreet.privacy.accounting import Currency
@@ -39,7 +52,17 @@ ALPHA = 0.001
 REPEATS = 5
 """How often a hand-made pair is replayed, with fresh answers each time."""
 
-BROKEN: tuple[Broken, ...] = (*NOISE, *SPARSE, *PUBLISHED, *METHODS, *CODE, *HARD)
+BROKEN: tuple[Broken, ...] = (
+    *NOISE,
+    *SPARSE,
+    *RANKS,
+    *DISTANCES,
+    *KERNELS,
+    *REPRODUCED,
+    *METHODS,
+    *CODE,
+    *HARD,
+)
 """All that is broken on purpose."""
 
 
@@ -84,18 +107,18 @@ def cases() -> list[Case]:
 
 def cases_for(method: str) -> list[Case]:
     """Return the audits of a method, and of every statistic and mechanism that it makes use of."""
-    used = _used(method)
+    used = _find_used(method)
     return [case for case in cases() if case.subject in used or case.kind == "source"]
 
 
 @cache
-def _used(method: str) -> frozenset[str]:
+def _find_used(method: str) -> frozenset[str]:
     """Return the names of the classes that a method passes through the door, found by running it."""
     found = {method}
-    for setting in all_settings(method):
-        by_chance = next(random_pairs(setting.domain, np.random.default_rng(0)))
-        for pair in (by_chance, _with_edges(setting.domain)):
-            for asked in record(setting.release, pair.first).asked:
+    for subject in subjects_of(method):
+        by_chance = next(random_pairs(subject.domain, np.random.default_rng(0)))
+        for pair in (by_chance, _with_edges(subject.domain)):
+            for asked in record(subject.release, pair.first).asked:
                 found |= {type(asked.statistic).__name__, type(asked.mechanism).__name__}
     return frozenset(found)
 
@@ -137,7 +160,7 @@ def _mechanisms() -> Iterator[Case]:
                 cls.__name__,
                 "mechanism",
                 "black box",
-                partial(_sampled, sampled, mechanism, statistic, domain),
+                partial(_sample_mechanism, sampled, mechanism, statistic, domain),
             )
 
 
@@ -146,10 +169,10 @@ def _gates() -> Iterator[Case]:
         for gate in examples:
             rows = ", sampled rows" if gate.sample else ""
             name = f"{cls.__name__}, {gate.passes} passes{rows}, sampled"
-            yield Case(name, cls.__name__, "mechanism", "black box", partial(_streamed, name, gate))
+            yield Case(name, cls.__name__, "mechanism", "black box", partial(_sample_gate, name, gate))
 
 
-def _streamed(name: str, gate: AboveThreshold, power: Power, alpha: float) -> Finding:
+def _sample_gate(name: str, gate: AboveThreshold, power: Power, alpha: float) -> Finding:
     rows = np.zeros((TWO.rows, 2), dtype=np.int64)
     changed = rows.copy()
     changed[0, 0] = 1
@@ -163,7 +186,7 @@ def _law(name: str, mechanism: Mechanism, statistic: Statistic, domain: Domain, 
     return exact_finding(name, mechanism, statistic, domain)
 
 
-def _sampled(
+def _sample_mechanism(
     name: str, mechanism: Mechanism, statistic: Statistic, domain: Domain, power: Power, alpha: float
 ) -> Finding:
     used = objective(statistic, domain)
@@ -176,12 +199,12 @@ def _sampled(
 
 def _methods() -> Iterator[Case]:
     for method in methods():
-        for setting in all_settings(method):
-            yield Case(setting.name, method, "method", "replay", partial(_replayed, setting))
-        whole = all_settings(method)[0]
+        for subject in subjects_of(method):
+            yield Case(subject.name, method, "method", "replay", partial(_replay, subject))
+        whole = subjects_of(method)[0]
         name = f"{method}, from a file's labels to the release"
-        yield Case(name, method, "method", "replay", partial(_replayed_whole, name, whole))
-        for small in small_settings(method):
+        yield Case(name, method, "method", "replay", partial(_replay_whole, name, whole))
+        for small in small_subjects(method):
             yield Case(small.name + ", sampled", method, "method", "black box", partial(_run_often, small))
 
 
@@ -203,26 +226,26 @@ def _with_edges(domain: Domain) -> Neighbours:
     return next(pair for pair in hand_made(domain) if pair.kind == SUMS)
 
 
-def _replayed(setting: Setting | Pairing | Examination, power: Power, alpha: float) -> Finding:
-    pairs = _neighbours(setting.release, setting.domain, power.replays, power.steps)
-    return audit_method(setting.name, setting.release, setting.claim, pairs)
+def _replay(subject: Subject, power: Power, alpha: float) -> Finding:
+    pairs = _neighbours(subject.release, subject.domain, power.replays, power.steps)
+    return audit_method(subject.name, subject.release, subject.claim, pairs)
 
 
-def _replayed_whole(name: str, setting: Setting | Pairing | Examination, power: Power, alpha: float) -> Finding:
-    pairs = _neighbours(setting.published, setting.domain, power.replays, 0)
-    return audit_method(name, setting.published, setting.claim, pairs)
+def _replay_whole(name: str, subject: Subject, power: Power, alpha: float) -> Finding:
+    pairs = _neighbours(subject.publish, subject.domain, power.replays, 0)
+    return audit_method(name, subject.publish, subject.claim, pairs)
 
 
-def _run_often(setting: Setting | Pairing | Examination, power: Power, alpha: float) -> Finding:
-    tape = record(setting.release, next(hand_made(setting.domain)).first)
+def _run_often(subject: Subject, power: Power, alpha: float) -> Finding:
+    tape = record(subject.release, next(hand_made(subject.domain)).first)
     first = next(asked for asked in tape.asked if asked.exact is not None)
-    pair = max(hand_made(setting.domain), key=objective(first.statistic, setting.domain))
+    pair = max(hand_made(subject.domain), key=objective(first.statistic, subject.domain))
 
     def sample(rows: IntArray, times: int) -> list[object]:
-        return [setting.numbers(rows) for _ in range(times)]
+        return [subject.numbers(rows) for _ in range(times)]
 
-    name = setting.name + ", sampled"
-    return blackbox.audit(name, sample, [pair], setting.claim, alpha=alpha, most_runs=power.method_runs)
+    name = subject.name + ", sampled"
+    return blackbox.audit(name, sample, [pair], subject.claim, alpha=alpha, most_runs=power.method_runs)
 
 
 def _source() -> Case:
@@ -236,15 +259,15 @@ def _source() -> Case:
 
 def broken_cases() -> list[Case]:
     """Return the audits of what is broken on purpose: each must end with a violation."""
-    return [Case(b.name, b.name, "broken", b.catcher, partial(_caught, b)) for b in BROKEN]
+    return [Case(b.name, b.name, "broken", b.catcher, partial(_catch, b)) for b in BROKEN]
 
 
 def sound_cases() -> list[Case]:
     """Return the audits of sound twins of what is broken: none may end with a violation."""
-    return [Case(b.name, b.name, "sound", b.catcher, partial(_caught, b)) for b in SOUND]
+    return [Case(b.name, b.name, "sound", b.catcher, partial(_catch, b)) for b in SOUND]
 
 
-def _caught(broken: Broken, power: Power, alpha: float) -> Finding:
+def _catch(broken: Broken, power: Power, alpha: float) -> Finding:
     """Put something broken before the auditor that must catch it."""
     subject = broken.subject
     if isinstance(subject, Code):
@@ -252,7 +275,7 @@ def _caught(broken: Broken, power: Power, alpha: float) -> Finding:
     if isinstance(subject, Finite):
         return exact_finite(broken.name, subject.law, subject.cells, subject.values, subject.claim)
     if isinstance(subject, Sampled):
-        return _sampled_often(broken.name, subject, power, alpha)
+        return _catch_sampled(broken.name, subject, power, alpha)
     if isinstance(subject, Asking):
         both_ways = [*subject.pairs, *(pair.swapped for pair in subject.pairs)] * REPEATS
         more = _by_chance(subject.domain, power.replays)
@@ -260,20 +283,20 @@ def _caught(broken: Broken, power: Power, alpha: float) -> Finding:
     if isinstance(subject, Measured):
         pairs = chain(subject.pairs, _pairs(subject.statistic, subject.domain, power))
         return audit_statistic(broken.name, subject.statistic, subject.domain, pairs)
-    return _blurred(broken, subject, power, alpha)
+    return _catch_blurred(broken, subject, power, alpha)
 
 
-def _blurred(broken: Broken, subject: Blurred, power: Power, alpha: float) -> Finding:
+def _catch_blurred(broken: Broken, subject: Blurred, power: Power, alpha: float) -> Finding:
     if broken.catcher == "exact":
         return exact_finding(broken.name, subject.mechanism, subject.statistic, subject.domain)
     if not subject.pairs:
-        return _sampled(broken.name, subject.mechanism, subject.statistic, subject.domain, power, alpha)
+        return _sample_mechanism(broken.name, subject.mechanism, subject.statistic, subject.domain, power, alpha)
     claim = claim_of(subject.mechanism.cost(subject.statistic.sensitivity(subject.domain)))
     sample = blurring(subject.mechanism, subject.statistic, subject.domain)
     return blackbox.audit(broken.name, sample, subject.pairs, claim, alpha=alpha, most_runs=power.twin_runs)
 
 
-def _sampled_often(name: str, subject: Sampled, power: Power, alpha: float) -> Finding:
+def _catch_sampled(name: str, subject: Sampled, power: Power, alpha: float) -> Finding:
     rng = np.random.default_rng()
 
     def sample(rows: IntArray, times: int) -> list[object]:

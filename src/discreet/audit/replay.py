@@ -23,6 +23,9 @@ from discreet.privacy.accounting import Currency, limit_of
 from discreet.privacy.budget import Cost
 from discreet.statistics import Sensitivity, Statistic
 
+MANY_SAMPLES = 10**12
+"""Possible samples, from which on two that are equal were not drawn afresh."""
+
 
 def change(first: IntArray, second: IntArray, declared: Sensitivity) -> Sensitivity:
     """Return how far two exact values are apart, in the norms in which a sensitivity is declared."""
@@ -92,7 +95,7 @@ def audit_method(name: str, run: Callable[[IntArray], object], claim: Claim, pai
         shown = pair
         wrong = next(chain(_unpaid(first, claim), unlike(first, second), _too_far(first, second)), None)
         if wrong is None and before is not None and before.first.shape == pair.first.shape:
-            wrong, shown = _walked(run, first, pair, before.first)
+            wrong, shown = _walk(run, first, pair, before.first)
         if wrong is not None:
             return Finding(name, "replay", claim.words, claim.amount, None, runs, True, f"{wrong}; {shown.words()}")
         best = max(best, loss(first, second, claim))
@@ -102,7 +105,7 @@ def audit_method(name: str, run: Callable[[IntArray], object], claim: Claim, pai
     return Finding(name, "replay", claim.words, claim.amount, best, runs, False)
 
 
-def _walked(
+def _walk(
     run: Callable[[IntArray], object], first: Tape, pair: Neighbours, far: IntArray
 ) -> tuple[str | None, Neighbours]:
     """Replay a run on a table far away; if it differs there, find neighbours on the way between which it differs."""
@@ -189,13 +192,9 @@ def _reused(tape: Tape) -> Iterator[str]:
             return
     sampled = [a for a in tape.asked if isinstance(a.statistic, Opening) and getattr(a.mechanism, "sample", None)]
     distinct = {sample.tobytes() for sample in tape.samples}
-    many = all(math.comb(a.domain.rows, getattr(a.mechanism, "sample", 0)) > MANY for a in sampled)
+    many = all(math.comb(a.domain.rows, getattr(a.mechanism, "sample", 0)) > MANY_SAMPLES for a in sampled)
     if len(sampled) != len(tape.samples) or (many and len(distinct) < len(tape.samples)):
         yield "a sample of rows is used for more than one gate"
-
-
-MANY = 10**12
-"""Possible samples, from which on two that are equal were not drawn afresh."""
 
 
 def used_up(claim: Claim, costs: Sequence[Cost]) -> dict[Currency, float]:

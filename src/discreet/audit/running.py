@@ -25,7 +25,7 @@ from discreet.audit.register import (
     levels_of,
     sound_cases,
 )
-from discreet.audit.settings import methods
+from discreet.audit.subjects import methods
 from discreet.errors import OutputError, SettingError
 from discreet.simulation.processes import run_all
 

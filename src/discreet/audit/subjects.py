@@ -1,25 +1,36 @@
 """Everything of the library that makes a promise, and how it is put before the auditors.
 
-A statistic and a mechanism need one line here, with an example; a method needs none: whatever `methods.RECIPES`
-names is run with all its variants. A test fails if something that makes a promise has no audit.
+A statistic and a mechanism need one line here, with an example; a method needs none: whatever `methods.registry` names
+is run with all values of its settings that have few, on small domains. A test fails if something that makes a promise
+has no audit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
+from discreet.audit.claims import Claim
 from discreet.audit.neighbours import Objective
 from discreet.audit.replay import change, share
+from discreet.audit.spare import AverageTau, GStatistic, KendallA, SeparationHSIC, SpearmanA, StratifiedKendall
 from discreet.audit.tape import exact_value
-from discreet.domain import Domain
-from discreet.domain.columns import Categorical, Numeric
-from discreet.errors import SettingError
-from discreet.methods.direction import SCORES
+from discreet.domain import Categorical, Column, Domain, Numeric
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.errors import DoubtWarning, SettingError
+from discreet.methods.direction import SCORES, direction, direction_in
+from discreet.methods.discover import discover, discover_in
+from discreet.methods.independence.examine import TESTS, examine, examine_in
+from discreet.methods.registry import METHODS, budget_for, settings_for
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.privacy.mechanisms import Mechanism
@@ -28,28 +39,28 @@ from discreet.privacy.mechanisms.exponential import Selection, TopK
 from discreet.privacy.mechanisms.noisy_rank import NoisyRank
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise
+from discreet.release.answer import Answer, Inquiry
+from discreet.release.direction import Directions
+from discreet.release.discovery import Discovery
+from discreet.release.settings import Settings
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic, Table
 from discreet.statistics.counts import Counts
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.direction import Difference
-from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, GStatistic
+from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.margins import Contrasts, HowMany, Margin, Margins, Separators
 from discreet.statistics.pairwise_hsic import MeanLengths, PairwiseHSIC
-from discreet.statistics.permutation import Compared, PermutedHSIC, SeparationHSIC
+from discreet.statistics.permutation import Compared, PermutedHSIC
 from discreet.statistics.quantiles import Quantiles, Quartiles
-from discreet.statistics.ranks import (
-    AverageTau,
-    KendallA,
-    SpearmanA,
-    StratifiedKendall,
-    StratifiedKendallDet,
-    StratifiedSpearman,
-)
+from discreet.statistics.ranks import StratifiedKendallDet, StratifiedSpearman
 from discreet.statistics.residual_products import FINE as ONE_UNIT
 from discreet.statistics.residual_products import FitSums, ResidualProduct, powers_of
+
+DIRECTION, TEST = "direction", "test"
+"""Names of what is audited like a method."""
 
 
 def levels(number: int) -> Categorical:
@@ -207,7 +218,7 @@ def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object
 
 ORACLES: dict[str, str | None] = {
     "Released": "marginals",
-    "Curved": "moments",
+    "Smooth": "moments",
     "PairwiseReleased": "pcd",
     "DSeparation": None,
     "GTest": None,
@@ -238,3 +249,268 @@ def blurring(mechanism: Mechanism, statistic: Statistic, domain: Domain) -> Call
         return [mechanism.blur(exact, noise) for _ in range(times)]
 
     return sample
+
+
+class Subject(ABC):
+    """A method with all that it takes to be run on rows."""
+
+    domain: Domain
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What tells it from others."""
+
+    @property
+    @abstractmethod
+    def claim(self) -> Claim:
+        """What the budget promises."""
+
+    @abstractmethod
+    def run(self, rows: IntArray) -> Discovery | Directions | Answer:
+        """Run it on rows, in a room of its own."""
+
+    @abstractmethod
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+
+    @abstractmethod
+    def run_whole(self, frame: object) -> Discovery | Directions | Answer:
+        """Run the whole way from a table with labels."""
+
+    def release(self, rows: IntArray) -> str:
+        """Return all that would be published."""
+        with _no_doubts():
+            return self.run(rows).to_json()
+
+    def publish(self, rows: IntArray) -> str:
+        """Run the whole way from a table with labels, and return all that would be published."""
+        with _no_doubts():
+            return self.run_whole(_frame(rows, self.domain)).to_json()
+
+
+@contextmanager
+def _no_doubts() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtWarning)
+        yield
+
+
+def _frame(rows: IntArray, domain: Domain) -> object:
+    """Return codes as they would stand in a file."""
+    import pyarrow as pa
+
+    written = {name: _labels(rows[:, j], domain[name]) for j, name in enumerate(domain)}
+    return pa.table({name: pa.array(column.tolist(), pa.string()) for name, column in written.items()})
+
+
+def _labels(codes: IntArray, column: Column) -> IntArray:
+    """Return what stands in a file for codes: labels, or numbers in the middle of the grid's steps."""
+    if column.tabulable or not isinstance(column, Numeric) or not column.settled:
+        return np.array(column.levels, dtype=object)[codes]
+    low, high = column.bounds
+    return np.array([str(low + (high - low) * (code + 0.5) / column.size) for code in codes.tolist()], dtype=object)
+
+
+def _claim_of(budget: Budget) -> Claim:
+    if budget.currency is Currency.GDP:
+        return Claim(Currency.GDP, float(budget.limit) ** 0.5)
+    return Claim(budget.currency, float(budget.limit))
+
+
+@dataclass(frozen=True)
+class MethodSubject(Subject):
+    """A method with its settings, a domain, a budget and what is known."""
+
+    method: str
+    settings: Settings
+    domain: Domain
+    epsilon: float
+    delta: float
+    knowledge: Knowledge = NOTHING_KNOWN
+
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        settings = self.settings
+        words = [str(getattr(settings, f)) for f in settings.choices]
+        words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
+        words += ["private quantiles"] if self.domain.unsettled else []
+        words += [name for name in ("sample", "edges") if getattr(settings, name, None)]
+        words += ["edges that meet"] if self.domain == MEETING else []
+        words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
+        usual = type(settings)()
+        whole = [f.name for f in fields(settings) if isinstance(getattr(usual, f.name), int)]
+        words += [f"{n} {getattr(settings, n)}" for n in whole if getattr(settings, n) != getattr(usual, n)]
+        return f"{self.method} ({', '.join(words)})"
+
+    @property
+    def claim(self) -> Claim:
+        """What the budget promises."""
+        return _claim_of(budget_for(self.settings, self.epsilon, self.delta))
+
+    def run(self, rows: IntArray) -> Discovery:
+        """Run the method on rows, in a room of its own."""
+        room = Room(table_of(rows, self.domain), self.domain, budget_for(self.settings, self.epsilon, self.delta))
+        return discover_in(room, self.settings, knowledge=self.knowledge)
+
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+        with _no_doubts():
+            found = self.run(rows)
+        nodes = found.graph.nodes
+        arrows = [int((a, b) in found.graph.directed) for a in nodes for b in nodes if a != b]
+        touching = [int(frozenset((a, b)) in found.graph.skeleton) for a in nodes for b in nodes if a < b]
+        return (*(values for m in found.measurements for values in m.values), *arrows, *touching)
+
+    def run_whole(self, frame: object) -> Discovery:
+        """Run the whole way from a table with labels."""
+        return discover(
+            frame,
+            domain=self.domain,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            method=self.settings,
+            knowledge=self.knowledge,
+        )
+
+
+@dataclass(frozen=True)
+class DirectionSubject(Subject):
+    """The direction of one pair, by a score, with a domain and a budget."""
+
+    score: str
+    domain: Domain
+    epsilon: float
+
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        return f"direction ({self.score})"
+
+    @property
+    def claim(self) -> Claim:
+        """What the budget promises."""
+        return Claim(Currency.PURE, self.epsilon)
+
+    def run(self, rows: IntArray) -> Directions:
+        """Run it on rows, in a room of its own."""
+        room = Room(table_of(rows, self.domain), self.domain, Budget(epsilon=self.epsilon, delta=0))
+        x, y = self.domain
+        return direction_in(room, (x, y), score=self.score)
+
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+        with _no_doubts():
+            return tuple(pair.margin for pair in self.run(rows).pairs)
+
+    def run_whole(self, frame: object) -> Directions:
+        """Run the whole way from a table with labels."""
+        x, y = self.domain
+        return direction(frame, (x, y), domain=self.domain, epsilon=self.epsilon, score=self.score)
+
+
+@dataclass(frozen=True)
+class IndependenceSubject(Subject):
+    """A test of independence of one pair, with a domain and a budget."""
+
+    test: str
+    given: tuple[str, ...]
+    domain: Domain
+    epsilon: float
+    delta: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        return f"test ({self.test}, {'Gaussian' if self.delta else 'pure'}, {len(self.given)} given)"
+
+    @property
+    def claim(self) -> Claim:
+        """What the budget promises."""
+        return _claim_of(Budget(epsilon=self.epsilon, delta=self.delta))
+
+    def run(self, rows: IntArray) -> Answer:
+        """Run it on rows, in a room of its own."""
+        room = Room(table_of(rows, self.domain), self.domain, Budget(epsilon=self.epsilon, delta=self.delta))
+        return examine_in(room, Inquiry("x", "y", self.given), self.test)
+
+    def numbers(self, rows: IntArray) -> tuple[object, ...]:
+        """Return all that would be published as numbers, for the black box."""
+        with _no_doubts():
+            found = self.run(rows)
+        return (int(found.independent), found.p_value or 0.0)
+
+    def run_whole(self, frame: object) -> Answer:
+        """Run the whole way from a table with labels."""
+        return examine(
+            frame, "x", "y", self.given, domain=self.domain, epsilon=self.epsilon, delta=self.delta, test=self.test
+        )
+
+
+def variants(usual: Settings) -> list[Settings]:
+    """Return settings with every value of those that have few, one at a time, and with smaller whole numbers."""
+    found = [usual]
+    for name, values in usual.choices.items():
+        found += [usual.changed(**{name: value}) for value in values if value != getattr(usual, name)]
+    for f in fields(usual):
+        most = getattr(usual, f.name)
+        if isinstance(most, int):
+            found += [usual.changed(**{f.name: smaller}) for smaller in range(most)]
+    return found
+
+
+PROMISES = (1e-4, 0.0)
+"""Deltas with which methods are audited: a Gaussian or zCDP promise, and a pure one."""
+
+
+def method_subjects(method: str) -> list[MethodSubject]:
+    """Return the settings in which a method is audited.
+
+    All variants with both kinds of promise; and the usual one with bins to be settled, and with background knowledge.
+    """
+    domain = NUMBERS if METHODS[method].numeric else FEW
+    usual = settings_for(method, domain)
+    tried: list[tuple[Settings, Domain, Knowledge]] = [(some, domain, NOTHING_KNOWN) for some in variants(usual)]
+    if not METHODS[method].numeric:
+        tried.append((settings_for(method, MIXED.widest()), MIXED, NOTHING_KNOWN))
+    names = {f.name for f in fields(usual)}
+    if "sample" in names:
+        tried.append((usual.changed(sample=0.6), FEW, NOTHING_KNOWN))
+    if "edges" in names:
+        tried += [(usual.changed(edges=2), FEW, NOTHING_KNOWN), (usual, MEETING, NOTHING_KNOWN)]
+    known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
+    tried.append((usual, domain, known))
+    return [MethodSubject(method, some, d, 20.0, delta, k) for some, d, k in tried for delta in PROMISES]
+
+
+def independence_subjects(epsilon: float) -> list[IndependenceSubject]:
+    """Return all tests, with and without columns given, with both kinds of promise where they have both."""
+    found = []
+    for name, kind in TESTS.items():
+        for given in ((), ("z",)) if name == "tables" else ((),) if name == "permutation" else (("z",),):
+            for delta in (0.0,) if kind.pure else (0.0, 1e-4):
+                found.append(IndependenceSubject(name, given, LONG, epsilon, delta))
+    return found
+
+
+def methods() -> list[str]:
+    """Return the names of all methods, each once."""
+    return [*METHODS, DIRECTION, TEST]
+
+
+def subjects_of(method: str) -> Sequence[Subject]:
+    """Return the settings in which a method is audited."""
+    if method == DIRECTION:
+        return [DirectionSubject(score, SCALE, 4.0) for score in SCORES]
+    return independence_subjects(8.0) if method == TEST else method_subjects(method)
+
+
+def small_subjects(method: str) -> Sequence[Subject]:
+    """Return the settings in which a method is run often."""
+    if method == DIRECTION:
+        return [DirectionSubject(score, SCALE, 3.0) for score in ("reci", "iqr")]
+    if method == TEST:
+        return [IndependenceSubject(name, (), LONG, 3.0) for name in ("permutation", "tables")]
+    domain = TWO_NUMBERS if METHODS[method].numeric else TWO
+    return [MethodSubject(method, settings_for(method, domain), domain, 3.0, delta) for delta in PROMISES]

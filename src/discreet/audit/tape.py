@@ -1,14 +1,19 @@
-"""Recording: all that passes the room's door while a method runs, and the same answers handed out again."""
+"""Recording: all that passes the room's door while a method runs, and the same answers handed out again.
+
+What was asked and what came out are compared in a plain form: by kind, order and value, not by what an object says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from io import StringIO
 from threading import Lock
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 from unittest.mock import patch
 from warnings import catch_warnings, simplefilter
@@ -16,8 +21,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from discreet.arrays import IntArray
-from discreet.audit import table_of
-from discreet.audit.plain import plain
+from discreet.audit import table_of, words_of
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
@@ -28,10 +32,52 @@ from discreet.privacy.noise import ExactNoise, Noise
 from discreet.room import Gate, Room
 from discreet.statistics import Sensitivity, Statistic, Table
 
+DEEP = 40
+"""Things within things beyond this are not looked into."""
+
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None))
+_NAMED = (type, ModuleType, FunctionType, BuiltinFunctionType)
+
 _ONE_AT_A_TIME = Lock()
 
-
 Blurs = Mechanism | AboveThreshold
+
+
+def plain(thing: object, depth: int = 0) -> object:
+    """Return a thing as nested tuples of names and representations.
+
+    Two runs of a method that saw the same answers must return things with equal plain forms. Fields count whether or
+    not an object compares them; the order of a dictionary counts; a number that is none (NaN) equals itself.
+    """
+    if isinstance(thing, _SIMPLE):
+        return type(thing).__name__, repr(thing)
+    if depth > DEEP:
+        return "..."
+    kind = type(thing).__qualname__
+    deeper = depth + 1
+    if isinstance(thing, np.ndarray):
+        return kind, str(thing.dtype), thing.shape, tuple(plain(part, deeper) for part in thing.ravel().tolist())
+    if isinstance(thing, Mapping):
+        return kind, tuple((plain(key, deeper), plain(value, deeper)) for key, value in thing.items())
+    if isinstance(thing, Set | list | tuple):
+        parts = [plain(part, deeper) for part in thing]
+        return kind, tuple(sorted(parts, key=repr) if isinstance(thing, Set) else parts)
+    return kind, _inside(thing, depth)
+
+
+def _inside(thing: object, depth: int) -> object:
+    """Return what makes up an object that is no collection."""
+    if isinstance(thing, _NAMED):
+        return getattr(thing, "__qualname__", repr(thing))
+    if isinstance(thing, Enum):
+        return thing.name
+    if isinstance(thing, MethodType):
+        return thing.__qualname__, plain(thing.__self__, depth + 1)
+    if is_dataclass(thing):
+        return tuple((f.name, plain(getattr(thing, f.name), depth + 1)) for f in fields(thing))
+    if hasattr(thing, "__dict__") and type(thing).__module__ != "builtins":
+        return plain(vars(thing), depth + 1)
+    return words_of(thing)
 
 
 @dataclass(frozen=True)

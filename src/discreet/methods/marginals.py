@@ -23,7 +23,7 @@ from discreet.release.search import look, search
 from discreet.release.selection import select_first
 from discreet.release.settings import Marginals
 from discreet.room import Room
-from discreet.search.hybrid import Sieved
+from discreet.search.hybrid import EvidenceSkeleton
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 
@@ -36,7 +36,7 @@ def run(
     statistic = select_first(room.domain.widest(), knowledge, budget.currency)
     _check(room, settings, statistic)
     measurements: list[Measurement] = []
-    earlier: Sieved | None = None
+    earlier: EvidenceSkeleton | None = None
     if statistic is not None:
         room, _ = settle(room, progress=progress)
         measurements.append(_measure(room, statistic, budget.left / rounds, progress))
@@ -73,7 +73,7 @@ def _measure(room: Room, statistic: Counts | Interactions, amount: Fraction, pro
 
 
 def _measure_selected(
-    room: Room, seen: Sieved, settings: Marginals, amount: Fraction, progress: Progress | None
+    room: Room, seen: EvidenceSkeleton, settings: Marginals, amount: Fraction, progress: Progress | None
 ) -> Measurement | None:
     """Release what the look before calls for; nothing if that would drown or be too large."""
     currency = room.budget.currency

@@ -16,13 +16,14 @@ from numbers import Real
 
 from flint import arb, ctx
 
+from discreet.bisection import largest, smallest
 from discreet.errors import SettingError
 
 PRECISION = 256
 """Bits of the certified evaluations."""
 
-STEPS = 200
-"""Steps of a bisection: more than the bits of a float."""
+GOLDEN_STEPS = 200
+"""Steps of a golden section: more than the bits of a float."""
 
 MAX_EPSILON = 100_000
 
@@ -100,13 +101,13 @@ def rho_of(epsilon: float, delta: float) -> float:
 @lru_cache(maxsize=4096)
 def epsilon_of_rho(rho: float, delta: float) -> float:
     """Return an epsilon, as small as certifiable, such that rho-zCDP implies (epsilon, delta)-DP; infinite if none."""
-    return _smallest(lambda epsilon: _certainly_below(_zcdp_delta(rho, epsilon), delta))
+    return smallest(lambda epsilon: _certainly_below(_zcdp_delta(rho, epsilon), delta), 1.0, most=MAX_EPSILON)
 
 
 @lru_cache(maxsize=4096)
 def epsilon_of_mu(mu: float, delta: float) -> float:
     """Return the smallest float epsilon such that mu-GDP certainly implies (epsilon, delta)-DP; infinite if none."""
-    return _smallest(lambda epsilon: _certainly_below(_gdp_delta(mu, epsilon), delta))
+    return smallest(lambda epsilon: _certainly_below(_gdp_delta(mu, epsilon), delta), 1.0, most=MAX_EPSILON)
 
 
 @lru_cache(maxsize=256)
@@ -123,13 +124,7 @@ def mu_of_range(epsilon: Fraction) -> float:
         return 0.0
     with ctx.workprec(PRECISION):
         tail = 1 / (1 + (arb(epsilon.numerator) / arb(2 * epsilon.denominator)).exp())
-        low, high = 0.0, 1.0
-        while not _two_sided_tail(high) <= 2 * tail:
-            low, high = high, 2 * high
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if _two_sided_tail(middle) <= 2 * tail else (middle, high)
-    return high
+        return smallest(lambda mu: bool(_two_sided_tail(mu) <= 2 * tail), 1.0)
 
 
 def amplified(epsilon: Fraction, share: Fraction) -> Fraction:
@@ -207,7 +202,7 @@ def _best_alpha(rho: float, epsilon: float) -> float:
 
     low, high = -20.0, 40.0
     ratio = (math.sqrt(5) - 1) / 2
-    for _ in range(STEPS):
+    for _ in range(GOLDEN_STEPS):
         left, right = high - ratio * (high - low), low + ratio * (high - low)
         low, high = (low, right) if log_delta(left) < log_delta(right) else (left, high)
     return 1 + math.exp((low + high) / 2)
@@ -218,31 +213,9 @@ def _certainly_below(enclosure: arb, bound: float) -> bool:
         return bool(enclosure <= arb(bound))
 
 
-def _smallest(holds: Callable[[float], bool]) -> float:
-    """Return the smallest float found by bisection at which a monotone condition certainly holds."""
-    low, high = 0.0, 1.0
-    while not holds(high):
-        if high > MAX_EPSILON:
-            return math.inf
-        low, high = high, 2 * high
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if not low < middle < high:  # neighbouring floats
-            break
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
 def _largest(holds: Callable[[float], bool], what: str) -> float:
     """Return the largest float found by bisection at which a monotone condition certainly holds."""
-    low, high = 0.0, 1.0
-    while holds(high):
-        low, high = high, 2 * high
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if not low < middle < high:  # neighbouring floats
-            break
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    if low == 0:
+    found = largest(holds, 1.0)
+    if found == 0:
         raise SettingError(f"{what}: too small for any release")
-    return low
+    return found

@@ -6,15 +6,15 @@ Proofs of what rows that are alike give away: ``../audit/exact.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from scipy.special import ndtr, ndtri
 
+from discreet.bisection import smallest
 from discreet.errors import SettingError
-from discreet.privacy.accounting import STEPS, check_guarantee, gdp_delta, mu_of
+from discreet.privacy.accounting import check_guarantee, gdp_delta, mu_of
 
 CHANCES = (0.01, 0.1, 0.5)
 """Chances and beliefs for which numbers are told."""
@@ -85,7 +85,7 @@ class Promise:
             tries = (t - self.epsilon * share for share in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5))
             return any(gdp_delta(mu, e) <= -math.expm1(e - t) * self.delta for e in tries)
 
-        return _smallest(rare, self.epsilon)
+        return smallest(rare, self.epsilon)
 
     def belief(self, prior: float) -> float:
         """Return the most that a belief can become that was ``prior``; see ``surprise``."""
@@ -96,7 +96,7 @@ class Promise:
         mu = self.mu
         if mu is None:
             return rows * self.epsilon
-        return _smallest(lambda epsilon: gdp_delta(rows * mu, epsilon) <= self.delta, self.epsilon)
+        return smallest(lambda epsilon: gdp_delta(rows * mu, epsilon) <= self.delta, self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -209,16 +209,3 @@ def numbers(promise: Promise, rows: int | None = None, like: Alike | None = None
 
 def _exp(number: float) -> float:
     return math.exp(number) if number < 700 else math.inf
-
-
-def _smallest(holds: Callable[[float], bool], start: float) -> float:
-    """Return the smallest float at which a monotone condition holds, from above."""
-    low, high = 0.0, start
-    while not holds(high):
-        low, high = high, 2 * high
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high

@@ -1,6 +1,6 @@
 """The only place that draws privacy noise: exact samplers fed by the operating system's entropy.
 
-The rounded Gaussian and the exponential choice are ours (proofs: ``noise.md``, ``choosing.md``); discrete Laplace and
+The rounded Gaussian and the exponential choice are ours (proofs: ``noise.md``); discrete Laplace and
 discrete Gaussian are OpenDP's.
 """
 
@@ -19,52 +19,27 @@ from scipy.special import ndtri
 
 from discreet.arrays import IntArray
 
-START = 128
+CHOICE_BITS = 128
 """Bits of the uniform number that are drawn at first; they settle all but one in 2^100 choices."""
-
-MORE = 64
-"""Bits that are drawn whenever those so far do not settle the choice."""
 
 GUARD = 32
 """Bits by which weights are finer than the uniform number: room for the rounding of four thousand millions of them."""
 
+WORD = 64
+"""Bits of a word of entropy, and so of every further step of a comparison."""
 
-def invert_choice(utilities: Sequence[int], scale: float, more: RandomBits) -> int:
-    """Turn uniform bits into a draw of i with probability proportional to ``exp(utilities[i] / scale)``, exactly.
-
-    Proof
-    -----
-    ``choosing.md``.
-    """
-    best = max(utilities)
-    drops = [best - utility for utility in utilities]
-    word, bits = more(START), START
-    while True:
-        bounds = {drop: _weight(drop, scale, bits + GUARD) for drop in set(drops)}
-        lows = list(accumulate(bounds[drop][0] for drop in drops))
-        highs = list(accumulate(bounds[drop][1] for drop in drops))
-        # i = how many cumulated weights certainly lie at or below U times their total.
-        i = bisect_right(highs, (word * lows[-1]) >> bits)
-        if (word + 1) * highs[-1] <= lows[i] << bits:
-            return i
-        word, bits = (word << MORE) | more(MORE), bits + MORE
-
-
-def _weight(drop: int, scale: float, bits: int) -> tuple[int, int]:
-    """Return integers certainly at or below, and at or above, ``2^bits exp(-drop/scale)``."""
-    over, under = scale.as_integer_ratio()
-    if drop * under >= bits * over:
-        return 0, 1
-    with ctx.workprec(bits + GUARD):
-        scaled = (-arb(drop * under) / arb(over)).exp() * arb(2) ** bits
-        low, high = scaled.lower().floor().unique_fmpz(), scaled.upper().ceil().unique_fmpz()
-    return max(0, int(low)), int(high)
-
+TABLE_REACH = 10
+"""The table of thresholds spans this many standard deviations; what lies outside is bisected."""
 
 Words = npt.NDArray[np.uint64]
-WORD = 64
-TAIL = 10
-"""The table of thresholds spans this many standard deviations; what lies outside is bisected."""
+
+
+class RandomBits(Protocol):
+    """A source of further random bits."""
+
+    def __call__(self, bits: int, /) -> int:
+        """Return an integer of that many random bits."""
+        ...
 
 
 class Noise(Protocol):
@@ -195,14 +170,6 @@ def _opendp_draws(make: Callable[..., Any], metric: object, scale: float, size: 
     return np.array(measurement([0] * size), dtype=np.int64)
 
 
-class RandomBits(Protocol):
-    """A source of further random bits."""
-
-    def __call__(self, bits: int, /) -> int:
-        """Return an integer of that many random bits."""
-        ...
-
-
 def invert_rounded_gaussian(sigma: float, words: Words, more: RandomBits) -> IntArray:
     """Turn uniform 64-bit words into draws of ``round(N(0, sigma^2))``, exactly.
 
@@ -214,7 +181,7 @@ def invert_rounded_gaussian(sigma: float, words: Words, more: RandomBits) -> Int
     -----
     ``noise.md``.
     """
-    if 2 * TAIL * sigma > 4 * len(words):  # a table would be larger than it is worth
+    if 2 * TABLE_REACH * sigma > 4 * len(words):  # a table would be larger than it is worth
         return _one_by_one(sigma, words, more)
     points, lows, highs = _threshold_table(sigma)
     drawn = np.zeros(len(words), dtype=np.int64)
@@ -232,14 +199,14 @@ def invert_rounded_gaussian(sigma: float, words: Words, more: RandomBits) -> Int
 def _one_by_one(sigma: float, words: Words, more: RandomBits) -> IntArray:
     """Start from the inverse in floating point, which is only a guess, and let certified thresholds decide."""
     middle = (words.astype(np.float64) + 0.5) / 2.0**WORD
-    guessed = np.rint(np.clip(sigma * ndtri(middle), -TAIL * sigma, TAIL * sigma)).astype(np.int64)
+    guessed = np.rint(np.clip(sigma * ndtri(middle), -TABLE_REACH * sigma, TABLE_REACH * sigma)).astype(np.int64)
     found = [_refine(int(w), sigma, more, (int(k) - 1, int(k))) for w, k in zip(words, guessed, strict=True)]
     return np.array(found, dtype=np.int64)
 
 
 def _threshold_table(sigma: float) -> tuple[IntArray, Words, Words]:
     """Return integers, and certified bounds on their thresholds as 64-bit words."""
-    reach = int(TAIL * sigma) + 1
+    reach = int(TABLE_REACH * sigma) + 1
     bounds = {k: _threshold(k, sigma, WORD) for k in range(-reach, reach + 1)}
     fitting = {k: bound for k, bound in bounds.items() if bound[1] < 1 << WORD}
     lows = np.array([low for low, _ in fitting.values()], dtype=np.uint64)
@@ -283,3 +250,35 @@ def _refine(word: int, sigma: float, more: RandomBits, bracket: tuple[int, int])
         middle = (low + high) // 2
         low, high = (middle, high) if reached(middle) else (low, middle)
     return high
+
+
+def invert_choice(utilities: Sequence[int], scale: float, more: RandomBits) -> int:
+    """Turn uniform bits into a draw of i with probability proportional to ``exp(utilities[i] / scale)``, exactly.
+
+    Proof
+    -----
+    ``noise.md``.
+    """
+    best = max(utilities)
+    drops = [best - utility for utility in utilities]
+    word, bits = more(CHOICE_BITS), CHOICE_BITS
+    while True:
+        bounds = {drop: _weight(drop, scale, bits + GUARD) for drop in set(drops)}
+        lows = list(accumulate(bounds[drop][0] for drop in drops))
+        highs = list(accumulate(bounds[drop][1] for drop in drops))
+        # i = how many cumulated weights certainly lie at or below U times their total.
+        i = bisect_right(highs, (word * lows[-1]) >> bits)
+        if (word + 1) * highs[-1] <= lows[i] << bits:
+            return i
+        word, bits = (word << WORD) | more(WORD), bits + WORD
+
+
+def _weight(drop: int, scale: float, bits: int) -> tuple[int, int]:
+    """Return integers certainly at or below, and at or above, ``2^bits exp(-drop/scale)``."""
+    over, under = scale.as_integer_ratio()
+    if drop * under >= bits * over:
+        return 0, 1
+    with ctx.workprec(bits + GUARD):
+        scaled = (-arb(drop * under) / arb(over)).exp() * arb(2) ** bits
+        low, high = scaled.lower().floor().unique_fmpz(), scaled.upper().ceil().unique_fmpz()
+    return max(0, int(low)), int(high)

@@ -18,8 +18,8 @@ from discreet.arrays import FloatArray
 from discreet.release.discovery import Confidence
 from discreet.release.oracles.released import Released
 from discreet.search.graph import Graph, Pair
-from discreet.search.hybrid import NONE, Bar, Sieved, Triple
-from discreet.search.oracle import Question
+from discreet.search.hybrid import Bar, EvidenceSkeleton, TripleQuestions
+from discreet.search.oracle import EMPTY, Question
 
 EDGE_DRAWS = 200
 MARK_DRAWS = 16
@@ -30,15 +30,15 @@ EDGE_CURVE = (0.11, 0.194, 0.843)
 MARK_CURVE = (-1.457, 0.613, 0.435)
 """Weight of a constant, of how often the arrowhead comes out again (log odds), and of the edge's own log odds."""
 
-LEAST, MOST = 0.01, 0.99
+LEAST_STATED, MOST_STATED = 0.01, 0.99
 """No confidence is stated beyond these."""
 
 
 def confidences(
     graph: Graph,
-    found: Sieved,
+    found: EvidenceSkeleton,
     bar: Bar,
-    around: Sequence[Triple],
+    around: Sequence[TripleQuestions],
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
@@ -57,11 +57,11 @@ def confidences(
 
 
 def edge_features(
-    found: Sieved, bar: Bar, oracle: Released, rng: np.random.Generator
+    found: EvidenceSkeleton, bar: Bar, oracle: Released, rng: np.random.Generator
 ) -> dict[Pair, tuple[float, float]]:
     """Return, for every edge, the log odds that it stays, and the logarithm of its weakest evidence."""
     pairs = sorted(found.pairs, key=sorted)
-    first: list[Question] = [(*_ends(pair), NONE) for pair in pairs]
+    first: list[Question] = [(*_ends(pair), EMPTY) for pair in pairs]
     asked = [pair in found.weakest and oracle.answers(*q) for pair, q in zip(pairs, first, strict=True)]
     last = [found.weakest.get(pair, q) for pair, q in zip(pairs, first, strict=True)]
     known = [i for i, a in enumerate(asked) if a]
@@ -70,14 +70,14 @@ def edge_features(
     held = alone & (given > [bar.drop if last[i][2] else bar.keep for i in known])
     stays = {i: _smoothed(column) for i, column in zip(known, held.T, strict=True)}
     return {
-        pair: (stays.get(i, _log_odds(MOST)), math.log1p(max(found.pairs[pair], 0.0)) if i in stays else 10.0)
+        pair: (stays.get(i, _log_odds(MOST_STATED)), math.log1p(max(found.pairs[pair], 0.0)) if i in stays else 10.0)
         for i, pair in enumerate(pairs)
     }
 
 
 def mark_features(
     graph: Graph,
-    around: Sequence[Triple],
+    around: Sequence[TripleQuestions],
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
@@ -113,4 +113,4 @@ def _curve(weights: tuple[float, float, float], features: tuple[float, float]) -
 
 
 def _stated(confidence: float) -> float:
-    return round(min(max(confidence, LEAST), MOST), 3)
+    return round(min(max(confidence, LEAST_STATED), MOST_STATED), 3)

@@ -1,4 +1,4 @@
-"""What was released at once, as it is written down and read back."""
+"""What was released at once: a blurred value, and tables of counts as they are written down and read back."""
 
 from __future__ import annotations
 
@@ -27,21 +27,6 @@ from discreet.statistics.interactions import Interactions
 
 S = TypeVar("S", bound=Statistic)
 
-
-@dataclass(frozen=True)
-class Release(Generic[S]):
-    """A blurred value. It never holds the exact one.
-
-    ``private`` is false only for noise from a test's predictable source.
-    """
-
-    statistic: S
-    mechanism: Mechanism
-    values: IntArray
-    price: Entry
-    private: bool
-
-
 FARTHEST = 100.0
 """Standard deviations that no noise reaches."""
 
@@ -56,6 +41,21 @@ _MECHANISMS: dict[
     "discrete-gaussian": DiscreteGaussian,
     "discrete-laplace": DiscreteLaplace,
 }
+"""Mechanisms by the names under which they are written down."""
+
+
+@dataclass(frozen=True)
+class Release(Generic[S]):
+    """A blurred value. It never holds the exact one.
+
+    ``private`` is false only for noise from a test's predictable source.
+    """
+
+    statistic: S
+    mechanism: Mechanism
+    values: IntArray
+    price: Entry
+    private: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Measurement:
             if flat.size != prod(shape):
                 raise ReleaseError("a table does not have the shape that the domain declares")
             values.append(flat.reshape(shape))
-        mechanism = _mechanism(data["mechanism"], statistic, domain)
+        mechanism = _read_mechanism(data["mechanism"], statistic, domain)
         for columns, table in zip(sets, values, strict=True):
             largest = FARTHEST * prod(domain.shape(columns)) * (domain.rows + mechanism.variance**0.5)
             if table.size and float(np.abs(table.astype(np.float64)).max()) > largest:
@@ -111,7 +111,7 @@ class Measurement:
         return cls(statistic, tuple(values), mechanism)
 
 
-def _mechanism(data: Mapping[str, Any], statistic: Counts | Interactions, domain: Domain) -> Additive:
+def _read_mechanism(data: Mapping[str, Any], statistic: Counts | Interactions, domain: Domain) -> Additive:
     """Read a mechanism back."""
     kind = _MECHANISMS[data["kind"]]
     if kind is DiscreteLaplace:

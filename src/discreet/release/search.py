@@ -22,7 +22,7 @@ from discreet.release.selection import components, select_first
 from discreet.release.settings import MEASURING, Marginals
 from discreet.search.graph import Graph, Pair
 from discreet.search.greedy import evidence_score, greedy
-from discreet.search.hybrid import Bar, Sieved, direct, sieve, triple_weights, triples
+from discreet.search.hybrid import Bar, EvidenceSkeleton, direct, find_by_evidence, list_triples, weigh_triples
 from discreet.search.oracle import Question
 from discreet.search.orientation import equivalents
 from discreet.search.pc import break_cycles, pc
@@ -30,7 +30,7 @@ from discreet.search.pc import break_cycles, pc
 NEIGHBOURS = 2.5
 """Neighbours that a column is expected to have: what a pair's evidence must make up for grows with the columns."""
 
-LEAST = 1.0
+LEAST_EVIDENCE = 1.0
 """Evidence that a pair needs at least."""
 
 FIRST_DROP, DROP = -3.0, -1.0
@@ -50,7 +50,7 @@ def search(
     settings: Marginals,
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
-    earlier: Sieved | None = None,
+    earlier: EvidenceSkeleton | None = None,
     progress: Progress | None = None,
 ) -> Discovery:
     """Search what was released: post-processing, which costs nothing and sees no rows."""
@@ -90,17 +90,17 @@ def look(
     domain: Domain,
     settings: Marginals,
     knowledge: Knowledge,
-    earlier: Sieved | None = None,
-) -> Sieved:
+    earlier: EvidenceSkeleton | None = None,
+) -> EvidenceSkeleton:
     """Return the pairs that all releases so far leave open: decides what is measured next."""
     oracle = _oracle(measurements, domain, settings.changed(alpha=Marginals.alpha))
     bar = _bar(domain, keep=0.0, drop=FIRST_DROP)
-    return sieve(tuple(domain), oracle, bar, knowledge=knowledge, max_order=1, earlier=earlier)
+    return find_by_evidence(tuple(domain), oracle, bar, knowledge=knowledge, max_order=1, earlier=earlier)
 
 
 def looks_before(
     measurements: Sequence[Measurement], domain: Domain, settings: Marginals, knowledge: Knowledge
-) -> Sieved | None:
+) -> EvidenceSkeleton | None:
     """Return what was seen before the last release, one look after the other."""
     earlier = None
     for count in range(1, max(len(measurements), 2)):
@@ -124,7 +124,7 @@ def _pc(
     domain: Domain,
     settings: Marginals,
     knowledge: Knowledge,
-    _earlier: Sieved | None,
+    _earlier: EvidenceSkeleton | None,
     progress: Progress | None,
 ) -> Found:
     """Search by the textbook's algorithm, with tests at a level."""
@@ -137,22 +137,22 @@ def _hybrid(
     domain: Domain,
     settings: Marginals,
     knowledge: Knowledge,
-    earlier: Sieved | None,
+    earlier: EvidenceSkeleton | None,
     _progress: Progress | None,
 ) -> Found:
     """Decide pairs by evidence, and directions by the best fit to all triples."""
     earlier = earlier or looks_before(measurements, domain, settings, knowledge)
     oracle, names, order = _oracle(measurements, domain, settings), tuple(domain), settings.max_order
     bar = _last_bar(domain)
-    found = sieve(names, oracle, bar, knowledge=knowledge, max_order=order, earlier=earlier)
+    found = find_by_evidence(names, oracle, bar, knowledge=knowledge, max_order=order, earlier=earlier)
     found = replace(found, pairs=break_cycles(found.pairs, knowledge))
-    around = triples(found, oracle, max_order=order)
+    around = list_triples(found, oracle, max_order=order)
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
-    weights = triple_weights(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
+    weights = weigh_triples(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
     graph = direct(names, found.pairs, weights, knowledge, seeded(), unasked=found.unasked)
 
     def again(evidence: Mapping[Question, float]) -> Graph:
-        weighed = triple_weights(around, evidence)
+        weighed = weigh_triples(around, evidence)
         return direct(names, found.pairs, weighed, knowledge, seeded(), unasked=found.unasked, restarts=0)
 
     sure = confidences(graph, found, bar, around, oracle, again, seeded())
@@ -164,13 +164,13 @@ def _greedy(
     domain: Domain,
     settings: Marginals,
     knowledge: Knowledge,
-    earlier: Sieved | None,
+    earlier: EvidenceSkeleton | None,
     _progress: Progress | None,
 ) -> Found:
     """Climb by scores among the pairs that look dependent and were not dropped at the first look."""
     earlier = earlier or looks_before(measurements, domain, settings, knowledge)
     oracle, bar = _oracle(measurements, domain, settings), _last_bar(domain)
-    found = sieve(tuple(domain), oracle, bar, knowledge=knowledge, max_order=0, earlier=earlier)
+    found = find_by_evidence(tuple(domain), oracle, bar, knowledge=knowledge, max_order=0, earlier=earlier)
     score = evidence_score(oracle, found.pairs, bar.keep, knowledge)
     dag = greedy(
         tuple(domain),
@@ -189,4 +189,4 @@ _SEARCHES = {"hybrid": _hybrid, "pc": _pc, "greedy": _greedy}
 def _last_bar(domain: Domain) -> Bar:
     """Return what evidence decides in the end: more is needed where more columns make a neighbour rarer."""
     rare = max(len(domain.columns) - 1 - NEIGHBOURS, 1.0) / NEIGHBOURS
-    return _bar(domain, keep=max(math.log(rare), LEAST), drop=DROP)
+    return _bar(domain, keep=max(math.log(rare), LEAST_EVIDENCE), drop=DROP)

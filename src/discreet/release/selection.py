@@ -20,7 +20,7 @@ from discreet.privacy.accounting import Currency
 from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.release.oracles.components import Components, Law, pool, taken_apart
 from discreet.release.release import Measurement
-from discreet.search.hybrid import Sieved
+from discreet.search.hybrid import EvidenceSkeleton
 from discreet.statistics.counts import Counts, all_pairs
 from discreet.statistics.interactions import Interactions, largest_change
 
@@ -78,7 +78,7 @@ def select_first(domain: Domain, knowledge: Knowledge, currency: Currency) -> Co
 
 
 def select_next(
-    found: Sieved,
+    found: EvidenceSkeleton,
     domain: Domain,
     currency: Currency,
     amount: Fraction,
@@ -144,7 +144,7 @@ def _weight(sets: Sequence[tuple[str, ...]], domain: Domain) -> Fraction:
     return largest_change({s: domain.shape(s) for s in sets}, dict.fromkeys(sets, 1))
 
 
-def _triples_by_need(found: Sieved) -> list[tuple[str, ...]]:
+def _triples_by_need(found: EvidenceSkeleton) -> list[tuple[str, ...]]:
     """Return sets of three columns: first connected ones, then those that order 2 asks about, strongest first."""
     around = found.around()
     connected: dict[tuple[str, ...], float] = {}

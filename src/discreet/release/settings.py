@@ -18,9 +18,9 @@ from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.release.oracles.components import Components
 from discreet.release.oracles.released import Released, check_alpha
-from discreet.release.oracles.smooth import Curved
+from discreet.release.oracles.smooth import Smooth
 from discreet.release.selection import even_noise, select_next
-from discreet.search.hybrid import Sieved
+from discreet.search.hybrid import EvidenceSkeleton
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 
@@ -102,7 +102,7 @@ class Marginals(Settings):
         return {"search": SEARCHES}
 
     def select(
-        self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction
+        self, seen: EvidenceSkeleton, domain: Domain, currency: Currency, amount: Fraction
     ) -> Counts | Interactions | None:
         """Return what is measured next, for an amount of the budget."""
         return select_next(seen, domain, currency, amount)
@@ -142,14 +142,14 @@ class Moments(Marginals):
         return "moments"
 
     def select(
-        self, seen: Sieved, domain: Domain, currency: Currency, amount: Fraction
+        self, seen: EvidenceSkeleton, domain: Domain, currency: Currency, amount: Fraction
     ) -> Counts | Interactions | None:
         """Return what is measured next, for an amount of the budget."""
         return select_next(seen, domain, currency, amount, triples=0, noise=even_noise(domain))
 
     def oracle(self, parts: Components, domain: Domain, rng: np.random.Generator) -> Released:
         """Return what answers from a release."""
-        return Curved(parts, bins=domain.bins, alpha=self.alpha, rng=rng)
+        return Smooth(parts, bins=domain.bins, alpha=self.alpha, rng=rng)
 
 
 MEASURING: dict[str, type[Marginals]] = {"marginals": Marginals, "moments": Moments}

@@ -1,6 +1,6 @@
-"""Directions for a skeleton: the acyclic graph whose common effects the evidence speaks for most.
+"""Directions for a skeleton: the acyclic graph whose colliders the evidence speaks for most.
 
-Every unshielded triple says by how much it would rather be a common effect; the sum over those that are is raised
+Every unshielded triple says by how much it would rather be a collider; the sum over those that are is raised
 by local search: strongest triples first, then arrows are reversed and nodes moved while that helps, with restarts.
 """
 
@@ -19,10 +19,10 @@ from discreet.search.meek import Triple
 BANNED = -1e7
 """Weight of an arrow that knowledge forbids."""
 
-LEAST = 1e-6
+LEAST_GAIN = 1e-6
 """Gains below this are rounding."""
 
-MOST = 1e4
+MOST_WEIGHT = 1e4
 """More weight than this makes no difference."""
 
 Weights = Mapping[Triple, float]
@@ -63,7 +63,7 @@ def arrange(
     start: Iterable[tuple[str, str]] = (),
     restarts: int = 10,
 ) -> frozenset[tuple[str, str]]:
-    """Return the arrows of an acyclic graph over the pairs, with as much weight on its common effects as was found.
+    """Return the arrows of an acyclic graph over the pairs, with as much weight on its colliders as was found.
 
     ``start`` holds the arrows of an acyclic graph to begin with; others are tried beside it.
     """
@@ -73,16 +73,16 @@ def arrange(
     first: Parents = [set() for _ in names]
     for a, b in start:
         first[place[b]].add(place[a])
-    begun = [_climb(task, _from_places(task, places)) for places in (_places(first), _strongest_first(task))]
+    begun = [_climb(task, _place_parents(task, places)) for places in (_places(first), _strongest_first(task))]
     best = max(begun, key=task.total)
     score = task.total(best)
     active = task.active
     for attempt in range(restarts if active else 0):
         places = _places(best)
-        for i in _shaken(task, active, attempt, rng):
+        for i in _choose_shaken(task, active, attempt, rng):
             places[i] = float(rng.random() * len(names))
-        found = _climb(task, _from_places(task, places))
-        if task.total(found) > score + LEAST:
+        found = _climb(task, _place_parents(task, places))
+        if task.total(found) > score + LEAST_GAIN:
             best, score = found, task.total(found)
     return frozenset((names[p], names[i]) for i, parents in enumerate(best) for p in parents)
 
@@ -106,7 +106,7 @@ def _task(
     middles: list[list[tuple[int, int, float]]] = [[] for _ in names]
     arrows: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for (ends, middle), given in sorted(weights.items(), key=lambda item: (item[0][1], sorted(item[0][0]))):
-        weight = min(max(given, -MOST), MOST)
+        weight = min(max(given, -MOST_WEIGHT), MOST_WEIGHT)
         x, y, z = (place[n] for n in (*sorted(ends), middle))
         middles[z].append((x, y, weight))
         arrows.setdefault((x, z), []).append((y, weight))
@@ -114,7 +114,7 @@ def _task(
     return _Task([sorted(near) for near in around], middles, arrows, banned, forced)
 
 
-def _shaken(task: _Task, active: list[int], attempt: int, rng: np.random.Generator) -> list[int]:
+def _choose_shaken(task: _Task, active: list[int], attempt: int, rng: np.random.Generator) -> list[int]:
     """Return the nodes that a restart moves: a node and its neighbours, some nodes, or now and then all."""
     if attempt % 5 == 4:
         return active
@@ -126,7 +126,7 @@ def _shaken(task: _Task, active: list[int], attempt: int, rng: np.random.Generat
 
 
 def _strongest_first(task: _Task) -> Places:
-    """Hear triples from the strongest on; a common effect that contradicts what was heard is passed over."""
+    """Hear triples from the strongest on; a collider that contradicts what was heard is passed over."""
     parents: Parents = [set() for _ in task.around]
     refused: set[tuple[int, int, int]] = set()
     for a, b in task.forced:
@@ -167,7 +167,7 @@ def _places(parents: Parents) -> Places:
     return places
 
 
-def _from_places(task: _Task, places: Places) -> Parents:
+def _place_parents(task: _Task, places: Places) -> Parents:
     return [{j for j in near if (places[j], j) < (places[i], i)} for i, near in enumerate(task.around)]
 
 
@@ -188,7 +188,7 @@ def _reverse_arrows(task: _Task, parents: Parents) -> None:
                 gain = sum(w for y, w in task.arrows.get((b, a), ()) if y in parents[a])
                 gain -= sum(w for y, w in task.arrows.get((a, b), ()) if y in causes)
                 gain += BANNED * (((b, a) in task.banned) - ((a, b) in task.banned))
-                if gain > LEAST:
+                if gain > LEAST_GAIN:
                     gains.append((-gain, a, b))
         for _, a, b in sorted(gains):
             parents[b].discard(a)
@@ -207,7 +207,7 @@ def _move_nodes(task: _Task, parents: Parents) -> tuple[Parents, bool]:
     for node in task.active:
         near = task.around[node]
         here = places[node]
-        best, chosen = _local(task, node, places) + LEAST, here
+        best, chosen = _local(task, node, places) + LEAST_GAIN, here
         steps = sorted(places[j] for j in near)
         between = [(a + b) / 2 for a, b in pairwise(steps) if a < b]
         for place in (steps[0] - 1, *between, steps[-1] + 1):
@@ -217,7 +217,7 @@ def _move_nodes(task: _Task, parents: Parents) -> tuple[Parents, bool]:
                 best, chosen = score, place
         places[node] = chosen
         moved = moved or chosen != here
-    return _from_places(task, places), moved
+    return _place_parents(task, places), moved
 
 
 def _local(task: _Task, node: int, places: Places) -> float:

@@ -5,6 +5,8 @@ score the best one is made all the same, but no graph is visited twice within th
 from the start or from a random half of the best graph's arrows by turns, and drift before every change: they reverse
 some covered arrows at random, which leads to another graph of the same Markov equivalence class and so to other changes
 (Kocka & Castelo 2001, *Improved learning of Bayesian networks*). Plain climbs often end far below the best score.
+
+A score may come from anywhere; ``evidence_score`` makes one of a scorer that knows the noise.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ Score = Callable[[str, frozenset[str]], float]
 Bools = npt.NDArray[np.bool_]
 Change = tuple[Literal["add", "delete", "reverse"], int, int]
 
-GAIN = 1e-6
+LEAST_GAIN = 1e-6
 """Smallest improvement: smaller ones are rounding."""
 
-DRIFT = 4
+DRIFTS = 4
 """How often, on average, an arrow is picked while drifting."""
 
 
@@ -86,9 +88,30 @@ def greedy(
             climber.set(climber.required)
         climber.wander(patience, rng)
         found, at = climber.climb(tabu, patience)
-        if found > best + GAIN:
+        if found > best + LEAST_GAIN:
             best, arcs = found, at
     return Graph(tuple(nodes), frozenset((climber.names[a], climber.names[b]) for a, b in np.argwhere(arcs)))
+
+
+def evidence_score(
+    scorer: Scorer, candidates: Collection[Pair], price: float, knowledge: Knowledge = NOTHING_KNOWN
+) -> Score:
+    """Return a noise-aware score; parents that are no candidates, or that nobody can judge, score minus infinity."""
+    allowed = frozenset(candidates)
+
+    @cache
+    def score(node: str, parents: frozenset[str]) -> float:
+        if not parents:
+            return 0.0
+        questions = [(node, parent, parents - {parent}) for parent in sorted(parents)]
+        if not all(frozenset(q[:2]) in allowed and scorer.answers(*q) for q in questions):
+            free = frozenset(parent for parent in parents if not knowledge.requires(parent, node))
+            return score(node, free) if free < parents else -math.inf  # what is required need not be judged
+        gains = scorer.weigh(questions)
+        steps = [score(node, rest) + gain - price for (_, _, rest), gain in zip(questions, gains, strict=True)]
+        return sum(steps) / len(steps)
+
+    return score
 
 
 class _Climber:
@@ -130,7 +153,7 @@ class _Climber:
             seen.append(self.arcs.tobytes())
             now += gain
             idle += 1
-            if now > best + GAIN:
+            if now > best + LEAST_GAIN:
                 best, best_arcs, idle = now, self.arcs.copy(), 0
         return best, best_arcs
 
@@ -140,10 +163,10 @@ class _Climber:
         while idle <= patience:
             self._drift(rng)
             gain, change = self._best_change(deque())
-            if change is not None and gain > GAIN:
+            if change is not None and gain > LEAST_GAIN:
                 self._make(change)
             idle += 1
-            if self.total() > best + GAIN:
+            if self.total() > best + LEAST_GAIN:
                 best, best_arcs, idle = self.total(), self.arcs.copy(), 0
         self.set(best_arcs)
 
@@ -155,7 +178,7 @@ class _Climber:
         """Pick arrows at random, some times each, and reverse those that are covered: their ends share all parents."""
         arcs = np.argwhere(self.arcs).tolist()
         touched = set()
-        for i in rng.integers(len(arcs), size=DRIFT * len(arcs)).tolist() if arcs else []:
+        for i in rng.integers(len(arcs), size=DRIFTS * len(arcs)).tolist() if arcs else []:
             a, b = arcs[i]
             if self._allowed[b, a] and self._parents[b] == self._parents[a] | {a}:
                 self._parents[b], self._parents[a] = self._parents[a], self._parents[a] | {b}
@@ -248,24 +271,3 @@ def _toggle(arcs: Bools, change: Change) -> None:
     arcs[a, b] = kind == "add"
     if kind == "reverse":
         arcs[b, a] = True
-
-
-def evidence_score(
-    scorer: Scorer, candidates: Collection[Pair], price: float, knowledge: Knowledge = NOTHING_KNOWN
-) -> Score:
-    """Return a noise-aware score; parents that are no candidates, or that nobody can judge, score minus infinity."""
-    allowed = frozenset(candidates)
-
-    @cache
-    def score(node: str, parents: frozenset[str]) -> float:
-        if not parents:
-            return 0.0
-        questions = [(node, parent, parents - {parent}) for parent in sorted(parents)]
-        if not all(frozenset(q[:2]) in allowed and scorer.answers(*q) for q in questions):
-            free = frozenset(parent for parent in parents if not knowledge.requires(parent, node))
-            return score(node, free) if free < parents else -math.inf  # what is required need not be judged
-        gains = scorer.weigh(questions)
-        steps = [score(node, rest) + gain - price for (_, _, rest), gain in zip(questions, gains, strict=True)]
-        return sum(steps) / len(steps)
-
-    return score

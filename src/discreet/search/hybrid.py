@@ -1,9 +1,13 @@
-"""Directions by the best fit to all triples at once: which of them are common effects, weighed by evidence."""
+"""Hybrid search by evidence: first the skeleton, then the directions that fit all unshielded triples best.
+
+A pair is dropped if some set explains its dependence, at bars that evidence must reach. What is left says of every
+triple how much speaks for a collider; the acyclic graph with the most evidence on its colliders is handed out.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,9 +16,8 @@ import numpy as np
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.search.colliders import arrange
 from discreet.search.graph import Graph, Pair, colliders
-from discreet.search.meek import Triple as Place
-from discreet.search.meek import pairs_left, unshielded
-from discreet.search.oracle import Question, Scorer
+from discreet.search.meek import Triple, neighbours, pairs_left, unshielded
+from discreet.search.oracle import EMPTY, Question, Scorer
 from discreet.search.orientation import Claim, extension, orient
 
 PASSING = 0.3
@@ -23,7 +26,11 @@ PASSING = 0.3
 WIDEST = 6
 """Columns tried together with the middle of a triple."""
 
-NONE: frozenset[str] = frozenset()
+COLLIDER = 2.0
+"""Evidence that it takes to call something a collider."""
+
+RESTARTS = 10
+"""Restarts of the search for directions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +53,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Sieved:
+class EvidenceSkeleton:
     """Adjacent pairs with the least evidence of each and the question that left it, and what separates the others."""
 
     nodes: tuple[str, ...]
@@ -55,9 +62,9 @@ class Sieved:
     separations: dict[Pair, frozenset[str]]
     evidence: dict[Pair, float]
 
-    def around(self) -> dict[str, frozenset[str]]:
+    def around(self) -> dict[str, set[str]]:
         """Return the neighbours of every node."""
-        return _around(self.nodes, self.pairs)
+        return neighbours(self.nodes, self.pairs)
 
     def shared(self, a: str, b: str) -> float:
         """Return the evidence that two columns depend on each other; 0 if nobody asked."""
@@ -69,19 +76,19 @@ class Sieved:
         return pairs_left(self.nodes, self.pairs, self.separations)
 
 
-def sieve(
+def find_by_evidence(
     nodes: Sequence[str],
     scorer: Scorer,
     bar: Bar,
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
     max_order: int = 2,
-    earlier: Sieved | None = None,
-) -> Sieved:
+    earlier: EvidenceSkeleton | None = None,
+) -> EvidenceSkeleton:
     """Return the skeleton that the evidence speaks for; ``earlier`` narrows it to what was not dropped before."""
     names = sorted(nodes)
-    asked = [(a, b) for a, b in combinations(names, 2) if knowledge.may_touch(a, b) and scorer.answers(a, b, NONE)]
-    weighed = scorer.weigh((a, b, NONE) for a, b in asked)
+    asked = [(a, b) for a, b in combinations(names, 2) if knowledge.may_touch(a, b) and scorer.answers(a, b, EMPTY)]
+    weighed = scorer.weigh((a, b, EMPTY) for a, b in asked)
     evidence = {frozenset(pair): e for pair, e in zip(asked, weighed, strict=True)}
     separations: dict[Pair, frozenset[str]] = {}
     pairs: dict[Pair, float] = {}
@@ -90,13 +97,13 @@ def sieve(
         pair = frozenset((a, b))
         gone = earlier is not None and pair not in earlier.pairs
         if not knowledge.requires(a, b) and (gone or evidence[pair] <= bar.keep):
-            separations[pair] = earlier.separations[pair] if gone and earlier and evidence[pair] > bar.keep else NONE
+            separations[pair] = earlier.separations[pair] if gone and earlier and evidence[pair] > bar.keep else EMPTY
         else:
-            pairs[pair], weakest[pair] = evidence[pair], (a, b, NONE)
+            pairs[pair], weakest[pair] = evidence[pair], (a, b, EMPTY)
     for a, b in combinations(names, 2):
         if knowledge.requires(a, b):  # whether or not anybody could ask
             pairs.setdefault(frozenset((a, b)), math.inf)
-    found = Sieved(tuple(nodes), pairs, weakest, separations, evidence)
+    found = EvidenceSkeleton(tuple(nodes), pairs, weakest, separations, evidence)
     bridges = _bridges(found)
     for order in range(1, max_order + 1):
         around = found.around()
@@ -117,20 +124,12 @@ def sieve(
     return found
 
 
-def _around(nodes: Collection[str], pairs: Collection[Pair]) -> dict[str, frozenset[str]]:
-    near: dict[str, set[str]] = {n: set() for n in nodes}
-    for a, b in map(sorted, pairs):
-        near[a].add(b)
-        near[b].add(a)
-    return {n: frozenset(others) for n, others in near.items()}
-
-
 def _sets(
     x: str,
     y: str,
     order: int,
-    around: Mapping[str, frozenset[str]],
-    found: Sieved,
+    around: Mapping[str, set[str]],
+    found: EvidenceSkeleton,
     knowledge: Knowledge,
     scorer: Scorer,
 ) -> Iterator[frozenset[str]]:
@@ -144,14 +143,14 @@ def _sets(
                 yield given
 
 
-def _may_explain(x: str, y: str, other: str, given: frozenset[str], found: Sieved) -> bool:
+def _may_explain(x: str, y: str, other: str, given: frozenset[str], found: EvidenceSkeleton) -> bool:
     if len(given) == 1:
         (z,) = given
         return min(found.shared(x, z), found.shared(y, z)) >= PASSING * found.shared(x, y)
     return max(found.shared(other, z) for z in given) > 0
 
 
-def _bridges(found: Sieved) -> set[Pair]:
+def _bridges(found: EvidenceSkeleton) -> set[Pair]:
     """Return the pairs of the spanning forest with the most evidence."""
     part = {n: n for n in found.nodes}
 
@@ -170,10 +169,10 @@ def _bridges(found: Sieved) -> set[Pair]:
 
 
 @dataclass(frozen=True)
-class Triple:
+class TripleQuestions:
     """Two nodes that are not adjacent and one between them, with the questions that say what it is.
 
-    If it is a common effect, some set without it separates the two, and none with it. ``step`` is from the separating
+    If it is a collider, some set without it separates the two, and none with it. ``step`` is from the separating
     set without it to the same set with it, where both can be asked.
     """
 
@@ -189,7 +188,7 @@ class Triple:
         return (*self.without, *self.including, *(self.step or ()))
 
 
-def triples(found: Sieved, scorer: Scorer, *, max_order: int = 2) -> list[Triple]:
+def list_triples(found: EvidenceSkeleton, scorer: Scorer, *, max_order: int = 2) -> list[TripleQuestions]:
     """Return every unshielded triple of a skeleton about whose ends something was asked."""
     around = found.around()
     result = []
@@ -197,49 +196,42 @@ def triples(found: Sieved, scorer: Scorer, *, max_order: int = 2) -> list[Triple
         for x, y in combinations(sorted(around[middle]), 2):
             pair = frozenset((x, y))
             if pair in found.separations:
-                result.append(_triple(x, y, middle, found, around, scorer, max_order))
+                result.append(_question_triple(x, y, middle, found, around, scorer, max_order))
     return result
 
 
-def _triple(
+def _question_triple(
     x: str,
     y: str,
     middle: str,
-    found: Sieved,
-    around: Mapping[str, frozenset[str]],
+    found: EvidenceSkeleton,
+    around: Mapping[str, set[str]],
     scorer: Scorer,
     max_order: int,
-) -> Triple:
+) -> TripleQuestions:
     separating = found.separations[frozenset((x, y))]
     near = (around[x] | around[y] | separating) - {x, y, middle}
     strength = {z: min(found.shared(x, z), found.shared(y, z)) for z in near}
     others = sorted((z for z in near if strength[z] > 0), key=lambda z: (-strength[z], z))[:WIDEST]
-    without = [NONE, *(frozenset((z,)) for z in others)]
+    without = [EMPTY, *(frozenset((z,)) for z in others)]
     including = [frozenset((middle,))] + ([frozenset((middle, z)) for z in others] if max_order > 1 else [])
     (including if middle in separating else without).append(separating)
-    step = _answered(x, y, [separating - {middle}, separating | {middle}], scorer)
-    return Triple(
+    step = _keep_answered(x, y, [separating - {middle}, separating | {middle}], scorer)
+    return TripleQuestions(
         (x, y),
         middle,
-        _answered(x, y, without, scorer),
-        _answered(x, y, including, scorer),
+        _keep_answered(x, y, without, scorer),
+        _keep_answered(x, y, including, scorer),
         (step[0], step[1]) if len(step) == 2 else None,
     )
 
 
-def _answered(x: str, y: str, sets: list[frozenset[str]], scorer: Scorer) -> tuple[Question, ...]:
+def _keep_answered(x: str, y: str, sets: list[frozenset[str]], scorer: Scorer) -> tuple[Question, ...]:
     return tuple((x, y, given) for given in dict.fromkeys(sets) if scorer.answers(x, y, given))
 
 
-COLLIDER = 2.0
-"""Evidence that it takes to call something a common effect."""
-
-RESTARTS = 10
-"""Restarts of the search for directions."""
-
-
-def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> dict[Place, float]:
-    """Return by how much each triple would rather be a common effect."""
+def weigh_triples(around: list[TripleQuestions], evidence: Mapping[Question, float]) -> dict[Triple, float]:
+    """Return by how much each triple would rather be a collider."""
     weights = {}
     for t in around:
         if t.without and t.including:
@@ -254,23 +246,23 @@ def triple_weights(around: list[Triple], evidence: Mapping[Question, float]) -> 
 def direct(
     nodes: tuple[str, ...],
     pairs: Mapping[Pair, object],
-    weights: Mapping[Place, float],
+    weights: Mapping[Triple, float],
     knowledge: Knowledge,
     rng: np.random.Generator,
     *,
     unasked: frozenset[Pair] = frozenset(),
     restarts: int = RESTARTS,
 ) -> Graph:
-    """Return the class of the acyclic graph that fits the triples best: ``weights`` is what speaks for common effects.
+    """Return the class of the acyclic graph that fits the triples best: ``weights`` is what speaks for colliders.
 
     Triples without a weight are unclear, as those over pairs that nobody asked about.
     """
     unclear = frozenset(place for place in unshielded(nodes, pairs) if place not in weights)
 
-    def oriented(effects: Iterable[Place]) -> Graph:
+    def orient_with(effects: Iterable[Triple]) -> Graph:
         claims = [Claim(ends, middle, weights[ends, middle]) for ends, middle in effects if (ends, middle) in weights]
         return orient(nodes, pairs, claims, knowledge, unclear=unclear, unasked=unasked)
 
-    start = extension(oriented(place for place, weight in weights.items() if weight > 0))
+    start = extension(orient_with(place for place, weight in weights.items() if weight > 0))
     arrows = arrange(nodes, pairs, weights, rng, knowledge=knowledge, start=start, restarts=restarts)
-    return oriented(colliders(Graph(nodes, arrows)))
+    return orient_with(colliders(Graph(nodes, arrows)))

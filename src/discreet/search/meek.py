@@ -161,18 +161,18 @@ def pairs_left(nodes: Iterable[str], *known: Iterable[Pair]) -> frozenset[Pair]:
 
 
 def arcs_on_cycles(arcs: Iterable[Arc]) -> set[Arc]:
-    """Return the arrows that lie on a directed circle."""
+    """Return the arrows that lie on a directed cycle."""
     remaining = set(arcs)
     while remaining:
         ends = {b for _, b in remaining} & {a for a, _ in remaining}
         inner = {(a, b) for a, b in remaining if a in ends and b in ends}
         if inner == remaining:
-            return _between_strong(remaining)
+            return _keep_cyclic(remaining)
         remaining = inner
     return set()
 
 
-def _between_strong(arcs: set[Arc]) -> set[Arc]:
+def _keep_cyclic(arcs: set[Arc]) -> set[Arc]:
     """Return the arrows from whose head their tail can be reached."""
     pattern = Pattern({n for arc in arcs for n in arc}, {frozenset(arc) for arc in arcs})
     for a, b in arcs:

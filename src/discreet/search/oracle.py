@@ -9,6 +9,9 @@ from typing import Protocol
 Question = tuple[str, str, frozenset[str]]
 """Two columns, and the set they may be independent given."""
 
+EMPTY: frozenset[str] = frozenset()
+"""The empty set: nothing is given."""
+
 
 @dataclass(frozen=True)
 class Verdict:

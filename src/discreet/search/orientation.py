@@ -4,7 +4,7 @@ Conflicts between colliders are resolved by strength: the strongest claim is hea
 what stands is dropped; of two equally strong claims that contradict each other neither is heard. If what results has no
 consistent extension, the weakest claims give way until it has.
 
-Of an unclear triple x - z - y it is not known whether z is a common effect: nothing was asked about x and y (knowledge
+Of an unclear triple x - z - y it is not known whether z is a collider: nothing was asked about x and y (knowledge
 forbids the pair), or the answers speak neither way. No rule concludes anything from it.
 
 What is handed out always has a consistent extension: a directed acyclic graph with the same skeleton, arrows and
@@ -28,7 +28,7 @@ from discreet.search.meek import Pattern, Triple, arcs_on_cycles, close, extend,
 
 @dataclass(frozen=True)
 class Claim:
-    """That z is a common effect of a pair of nodes that are not adjacent."""
+    """That z is a collider between a pair of nodes that are not adjacent."""
 
     causes: Pair
     effect: str
@@ -51,38 +51,38 @@ def orient(
 ) -> Graph:
     """Return the CPDAG of a skeleton under collider claims and knowledge.
 
-    ``unclear`` holds triples x - z - y of which it is not known whether z is a common effect; ``unasked`` the pairs
+    ``unclear`` holds triples x - z - y of which it is not known whether z is a collider; ``unasked`` the pairs
     that are not adjacent and about which nothing was asked, whose triples are among the unclear ones.
     """
     base = Pattern(sorted(nodes), pairs, unclear)
     _apply_knowledge(base, knowledge)
     accepted = _accept(base, claims, knowledge)
-    kept = _extendable(base, accepted, knowledge)
+    kept = _keep_extendable(base, accepted, knowledge)
     open_triples = frozenset(triple for triple in unclear if triple[0] in unasked)
     if kept is None:
-        return _forced(_directed(base, accepted), nodes, knowledge, open_triples)
-    pattern = _closed(base, kept, knowledge)
+        return _force(_direct_claims(base, accepted), nodes, knowledge, open_triples)
+    pattern = _direct_and_close(base, kept, knowledge)
     if extend(pattern, open_triples) is None:
-        return _forced(pattern, nodes, knowledge, open_triples)
+        return _force(pattern, nodes, knowledge, open_triples)
     return pattern.graph(nodes)
 
 
-def _extendable(base: Pattern, accepted: list[Claim], knowledge: Knowledge) -> list[Claim] | None:
+def _keep_extendable(base: Pattern, accepted: list[Claim], knowledge: Knowledge) -> list[Claim] | None:
     """Return the claims that stay: the longest run of strongest ones with an extension, then whatever still fits."""
     for length in range(len(accepted), -1, -1):
         kept = accepted[:length]
-        if extend(_closed(base, kept, knowledge), base.unclear) is not None:
+        if extend(_direct_and_close(base, kept, knowledge), base.unclear) is not None:
             break
     else:
         return None
     for claim in accepted[length + 1 :]:
-        if extend(_closed(base, [*kept, claim], knowledge), base.unclear) is not None:
+        if extend(_direct_and_close(base, [*kept, claim], knowledge), base.unclear) is not None:
             kept.append(claim)
     return kept
 
 
-def _closed(base: Pattern, claims: Iterable[Claim], knowledge: Knowledge) -> Pattern:
-    pattern = _directed(base, claims)
+def _direct_and_close(base: Pattern, claims: Iterable[Claim], knowledge: Knowledge) -> Pattern:
+    pattern = _direct_claims(base, claims)
     close(pattern, knowledge)
     return pattern
 
@@ -174,14 +174,14 @@ def _direct_all(pattern: Pattern, arcs: Iterable[Arc]) -> None:
             pattern.direct(a, b)
 
 
-def _directed(base: Pattern, claims: Iterable[Claim]) -> Pattern:
+def _direct_claims(base: Pattern, claims: Iterable[Claim]) -> Pattern:
     pattern = base.copy()
     for claim in claims:
         _direct_all(pattern, claim.arcs)
     return pattern
 
 
-def _forced(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge, open_triples: frozenset[Triple]) -> Graph:
+def _force(pattern: Pattern, nodes: Sequence[str], knowledge: Knowledge, open_triples: frozenset[Triple]) -> Graph:
     """Extend with as few new colliders as a greedy choice of sinks needs, and return the resulting class.
 
     Colliders over pairs that were not asked about are not drawn: they need not be guessed.

@@ -16,7 +16,7 @@ from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError, SettingError
 from discreet.progress import Progress, tell
 from discreet.search.graph import Graph, Pair
-from discreet.search.meek import Triple, arcs_on_cycles, pairs_left
+from discreet.search.meek import Triple, arcs_on_cycles, neighbours, pairs_left
 from discreet.search.oracle import Oracle, Verdict
 from discreet.search.orientation import Claim, orient
 
@@ -119,9 +119,9 @@ def find_skeleton(
 
 
 def break_cycles(pairs: Mapping[Pair, float], knowledge: Knowledge) -> dict[Pair, float]:
-    """Remove the weakest edges of circles that knowledge would force: no acyclic graph can hold them all.
+    """Remove the weakest edges of cycles that knowledge would force: no acyclic graph can hold them all.
 
-    An edge that may point one way only is forced. Required edges stay; they form no circle by themselves.
+    An edge that may point one way only is forced. Required edges stay; they form no cycle by themselves.
     """
     kept = dict(pairs)
     while True:
@@ -172,16 +172,13 @@ def _rank(separation: Separation) -> tuple[bool, float, list[str]]:
 
 
 def judge_triples(skeleton: Skeleton, oracle: Oracle | None) -> tuple[list[Claim], frozenset[Triple]]:
-    """Say of every unshielded triple x - z - y whether z is a common effect (a claim), is none, or is unclear.
+    """Say of every unshielded triple x - z - y whether z is a collider (a claim), is none, or is unclear.
 
     A z that separates x and y is none. Any other is one by the textbook. Where asking is free it is also looked at how
-    much evidence for dependence conditioning on z adds: a common effect makes its causes dependent, anything else
+    much evidence for dependence conditioning on z adds: a collider makes its causes dependent, anything else
     makes them less so. Less than ``CLEAR`` either way leaves the triple unclear.
     """
-    around: dict[str, set[str]] = {n: set() for n in skeleton.nodes}
-    for a, b in skeleton.pairs:
-        around[a].add(b)
-        around[b].add(a)
+    around = neighbours(skeleton.nodes, skeleton.pairs)
     claims = []
     unclear = {(pair, z) for pair in skeleton.unasked for z in _between(pair, around)}
     for pair, separation in skeleton.separations.items():
@@ -203,7 +200,7 @@ def _between(pair: Pair, around: dict[str, set[str]]) -> set[str]:
 def _strength(x: str, y: str, z: str, separation: Separation, oracle: Oracle | None) -> float:
     """Return the evidence for dependence that conditioning on z adds.
 
-    Where that cannot be asked because the set is too large, z is a common effect as clearly as the pair is separated
+    Where that cannot be asked because the set is too large, z is a collider as clearly as the pair is separated
     without it, unless z in place of another member separates the pair as well: then nothing is known.
     """
     if oracle is None or not oracle.free:

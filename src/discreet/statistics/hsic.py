@@ -1,6 +1,7 @@
-"""How far two columns of numbers are from independent, by kernels (HSIC): exact, and with given features.
+"""How far two columns of numbers are from independent, by Gaussian kernels (HSIC): exact, and with given features.
 
-Pure functions of arrays, without privacy. Definitions and proofs of what is used here: ``kernels.md``.
+A kernel is a sum of waves wherever columns spread over few of its widths. Pure functions of arrays, without privacy.
+Definitions and proofs of what is used here: ``kernels.md``.
 """
 
 from __future__ import annotations
@@ -19,14 +20,37 @@ from discreet.errors import SettingError
 REACH = 9.8
 """Beyond so many widths a Gaussian kernel is less than 1.5e-21, and so are the weights of its waves."""
 
-KERNEL_ERROR = 3e-21
-"""No further is the sum of cosines from the kernel, before floats are rounded."""
-
 MOST_WAVES = 1000
 """More waves are never worth it."""
 
+VALUE_ERROR = 1e-11
+"""No further is `hsic_v` from the real value, rounding included, up to 1e8 rows."""
+
+ROOT_ERROR = 1e-10
+"""The same of its root, where waves are used."""
+
 CHUNK = 1 << 19
 """Numbers in a block of features: 4 MB."""
+
+_TILE = 256
+"""Rows of a tile."""
+
+_CHEAP = 10_000
+"""Up to so many products of waves a row, waves are always used: their root is exact near 0."""
+
+_FARTHEST = -350.0
+"""Exponents stop here, since numbers next to 0 are slow: the kernel is 1e-152 instead."""
+
+LEVELS = 256
+"""Steps of the scale from -1 to 1 in which columns are compared."""
+
+MANY = 1_024
+"""From so many rows on, rows are counted in tables of steps by steps."""
+
+WIDTHS = (0.05, 2.0)
+"""The narrowest and the widest kernel on that scale."""
+
+Features = Callable[[FloatArray], FloatArray]
 
 
 def check_width(width: float) -> None:
@@ -83,21 +107,14 @@ class Waves:
         found: FloatArray = turns.view(np.float64)
         return found
 
+    def weighted(self, x: FloatArray) -> FloatArray:
+        """Return features whose products are the kernel's, but for the constant wave."""
+        found: FloatArray = self.features(x) * np.sqrt(self.weights)
+        return found
 
-Features = Callable[[FloatArray], FloatArray]
-
-VALUE_ERROR = 1e-11
-"""No further is `hsic_v` from the real value, rounding included, up to 1e8 rows."""
-
-ROOT_ERROR = 1e-10
-"""The same of its root, where waves are used."""
-
-_TILE = 256
-_CHEAP = 10_000
-"""Up to so many products of waves a row, waves are always used: their root is exact near 0."""
-
-_FARTHEST = -350.0
-"""Exponents stop here, since numbers next to 0 are slow: the kernel is 1e-152 instead."""
+    def weighted_levels(self) -> FloatArray:
+        """Return them for all steps of the scale."""
+        return self.weighted((2 * np.arange(LEVELS) + 1) / LEVELS - 1)
 
 
 def hsic_v(x: FloatArray, y: FloatArray, width_x: float, width_y: float, *, block: int = _TILE) -> float:
@@ -145,7 +162,7 @@ def hsic_rff(x: FloatArray, y: FloatArray, frequencies_x: FloatArray, frequencie
     if len(x) < 2:
         return 0.0
     rows = max(CHUNK // (2 * sum(many)), 1)
-    crossed = _cross_covariance(x, y, _turning(frequencies_x), _turning(frequencies_y), rows)
+    crossed = _cross_covariance(x, y, _features_of(frequencies_x), _features_of(frequencies_y), rows)
     return float(np.square(crossed).sum()) / many[0] / many[1]
 
 
@@ -161,7 +178,7 @@ def frequencies(width: float, count: int) -> FloatArray:
     return found
 
 
-def _turning(frequencies: FloatArray) -> Features:
+def _features_of(frequencies: FloatArray) -> Features:
     """Return the features of given frequencies: cosines, then sines."""
 
     def features(x: FloatArray) -> FloatArray:

@@ -56,7 +56,7 @@ def _entropy_terms(counted: IntArray) -> list[float]:
     return terms
 
 
-def _information(strata: IntArray) -> float:
+def information_sum(strata: IntArray) -> float:
     """Return rows times the conditional mutual information, in nats."""
     given = _entropy_terms(strata.sum(axis=(1, 2)))
     apart = _entropy_terms(strata.sum(axis=2)) + _entropy_terms(strata.sum(axis=1))
@@ -80,7 +80,7 @@ class ConditionalInformation(Dependence):
     kind: ClassVar[str] = "information"
 
     def _value(self, strata: IntArray, rows: int) -> float:
-        return _information(strata) / rows
+        return information_sum(strata) / rows
 
     def _change(self, size: Size) -> float:
         if size.strata == 1 and size.one_binary:
@@ -89,29 +89,3 @@ class ConditionalInformation(Dependence):
 
     def _range(self, size: Size) -> float:
         return math.log(min(size.x, size.y))
-
-
-@dataclass(frozen=True)
-class GStatistic(ConditionalInformation):
-    """The G-statistic: 2n times the information, near chi-squared if nothing depends. In steps both are the same.
-
-    Guarantee
-    ---------
-    Substituting one row changes the real value by at most 4 g((n + 1)/2); with one stratum and a binary column by at
-    most 2 g(n).
-
-    Proof
-    -----
-    ``information.md``.
-    """
-
-    kind: ClassVar[str] = "G-statistic"
-
-    def _value(self, strata: IntArray, rows: int) -> float:
-        return 2 * _information(strata)
-
-    def _change(self, size: Size) -> float:
-        return 2 * size.rows * super()._change(size)
-
-    def _range(self, size: Size) -> float:
-        return 2 * size.rows * super()._range(size)

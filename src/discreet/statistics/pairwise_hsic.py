@@ -20,20 +20,13 @@ from discreet.errors import SettingError
 from discreet.statistics import Sensitivity, Table
 from discreet.statistics.curves import UNIT, check_ordered, on_scale
 from discreet.statistics.dependence import MOVED, STEPS
-from discreet.statistics.hsic import ROOT_ERROR, Waves
+from discreet.statistics.hsic import LEVELS, MANY, ROOT_ERROR, WIDTHS, Waves
 from discreet.statistics.margins import each_moved
 
 WIDTH = 0.3
 """Width of the kernels, on a scale from -1 to 1."""
 
-LEVELS = 256
-"""Steps of the scale."""
-
-MANY = 1024
-"""From so many rows on, rows are counted in tables of steps by steps."""
-
 LEAST_ROWS, MAX_ROWS = 50, 1 << 31
-WIDTHS = (0.05, 2.0)
 
 
 @dataclass(frozen=True)
@@ -109,8 +102,7 @@ class Kernels(ABC):
             for codes, levels in zip(table.values(self.names), self.levels, strict=True)
         ]
         waves = Waves.over(-1.0, 2.0, self.width)
-        features = waves.features((2 * np.arange(LEVELS) + 1) / LEVELS - 1) * np.sqrt(waves.weights)
-        values = self._values(placed, features, waves.constant)
+        values = self._values(placed, waves.weighted_levels(), waves.constant)
         found: IntArray = np.rint(values / self.unit(table.rows)).astype(np.int64)
         return found
 

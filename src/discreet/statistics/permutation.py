@@ -19,8 +19,8 @@ from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity, Table
 from discreet.statistics.curves import UNIT, on_scale
-from discreet.statistics.dependence import STEPS, moved_by_steps
-from discreet.statistics.hsic import ROOT_ERROR, Waves
+from discreet.statistics.dependence import STEPS
+from discreet.statistics.hsic import LEVELS, MANY, ROOT_ERROR, WIDTHS, Waves
 from discreet.statistics.ridge import CUT, check_fit, moved_residual, residuals
 from discreet.statistics.sets import Between
 
@@ -29,6 +29,15 @@ SIZES = (20, 60, 120, 240, 360, 720, 840, 1260, 2520, 5040)
 
 BEYOND = 10
 """A group is so large that as many of its permutations may lie beyond the data at the level."""
+
+WIDTH, BEHIND = 0.2, 0.3
+"""Widths of Gaussian kernels on a scale from -1 to 1: of both columns; of residuals, and of columns that are given."""
+
+RIDGE = 0.1
+"""How much regressions on given columns are held back."""
+
+MAX_ROWS = 1 << 24
+MOST_GIVEN = 5
 
 A = TypeVar("A", IntArray, FloatArray)
 
@@ -104,23 +113,6 @@ def beyond(alpha: float, size: int) -> int:
     if found < 1:
         raise SettingError(f"alpha: {size} permutations tell no level below 1/{size}")
     return found
-
-
-WIDTH, BEHIND = 0.2, 0.3
-"""Widths of Gaussian kernels on a scale from -1 to 1: of both columns; of residuals, and of columns that are given."""
-
-RIDGE = 0.1
-"""How much regressions on given columns are held back."""
-
-LEVELS = 256
-"""Steps of the scale in which both columns are compared where nothing is given."""
-
-MANY = 1_024
-"""From so many rows on, permuted rows are counted in tables of steps by steps."""
-
-MAX_ROWS = 1 << 24
-WIDTHS = (0.05, 2.0)
-MOST_GIVEN = 5
 
 
 @dataclass(frozen=True)
@@ -254,60 +246,11 @@ class PermutedHSIC:
         if self.of.given:
             floats = [column / UNIT for column in scaled]
             left_x, left_y = residuals(floats[:2], floats[2:], self.behind, self.ridge)
-            return _by_rows(_features(left_x, CUT, self.behind), _features(left_y, CUT, self.behind), shifts)
+            waves = Waves.over(-CUT, 2 * CUT, self.behind)
+            return _by_rows(waves.weighted(left_x), waves.weighted(left_y), shifts)
         x, y = ((column + UNIT) * LEVELS // (2 * UNIT) for column in scaled)
-        steps = _features((2 * np.arange(LEVELS) + 1) / LEVELS - 1, 1.0, self.width)
+        steps = Waves.over(-1.0, 2.0, self.width).weighted_levels()
         return _by_rows(steps[x], steps[y], shifts) if table.rows < MANY else _by_tables(x, y, steps, shifts)
-
-
-@dataclass(frozen=True)
-class SeparationHSIC(PermutedHSIC):
-    """How far permuted rows depend more than rows as they are, as one number in steps: above 0 for independence.
-
-    With m = floor(alpha size), it is the m-th largest dependence of permuted rows, less that of the rows as they are.
-    It is below 0 exactly where the test by permutations rejects independence at the level alpha. With ``opposite`` its
-    sign is turned: above 0 for dependence.
-
-    Guarantee
-    ---------
-    Substituting one row changes the number by at most 1001 steps, whatever is given.
-
-    Proof
-    -----
-    ``permutation.md``.
-    """
-
-    alpha: float = 0.05
-    opposite: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        beyond(self.alpha, self.size)
-
-    @property
-    def name(self) -> str:
-        """What it is, for the ledger."""
-        side = "dependence" if self.opposite else "independence"
-        return f"margin for {side} of {self.of.words}, {self.size} permutations"
-
-    def sensitivity(self, domain: Domain) -> Sensitivity:
-        """Return 1001 steps."""
-        self.check(domain)
-        return moved_by_steps()
-
-    def evaluate(self, table: Table) -> IntArray:
-        """Return the margin in steps."""
-        values = self._values(table)
-        margin = np.sort(values[1:])[-beyond(self.alpha, self.size)] - values[0]
-        found: IntArray = np.rint(np.array([-margin if self.opposite else margin]) / self.unit(table.rows))
-        return found.astype(np.int64)
-
-
-def _features(values: FloatArray, reach: float, width: float) -> FloatArray:
-    """Return features of the Gaussian kernel on numbers from -reach to reach: their products are the kernel's."""
-    waves = Waves.over(-reach, 2 * reach, width)
-    found: FloatArray = waves.features(values) * np.sqrt(waves.weights)
-    return found
 
 
 def _by_rows(x: FloatArray, y: FloatArray, shifts: Shifts) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How well each edge of the fine grid would serve as a quantile of a numeric column."""
+"""How well each place of a public grid would serve as a quantile: of a column, or of a pair and its residuals."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from discreet.domain import STEPS, Domain, Numeric
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity, Table
 from discreet.statistics.curves import UNIT, Curve, Scaled
+
+PLACES = 1024
+"""Edges of the public grid on which quartiles are chosen."""
+
+_REACHES = (UNIT, UNIT, 2 * UNIT, 2 * UNIT)
+"""Ends of the grids of x, y and both residuals."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +95,6 @@ def waiting_for(domain: Domain) -> tuple[Quantiles, ...]:
     return tuple(Quantiles(tuple(wanted[bins]), bins) for bins in sorted(wanted))
 
 
-PLACES = 1024
-"""Edges of the public grid on which quartiles are chosen."""
-
-
 @dataclass(frozen=True)
 class Quartiles:
     """Utilities of all places of a grid as first and third quartile of x, y, and both residuals: eight choices.
@@ -105,7 +107,7 @@ class Quartiles:
 
     Proof
     -----
-    ``quartiles.md``.
+    ``quantiles.md``.
     """
 
     of: Scaled
@@ -150,9 +152,6 @@ class Quartiles:
         ]
         x, y, forward, backward = widths
         return (y + backward) - (x + forward)
-
-
-_REACHES = (UNIT, UNIT, 2 * UNIT, 2 * UNIT)
 
 
 def _edges(reach: int) -> IntArray:

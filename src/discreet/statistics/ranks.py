@@ -1,7 +1,8 @@
 """Dependence of ordered columns by ranks: Kendall's and Spearman's statistics, with ties and strata kept.
 
 A pair of rows that one of the columns does not tell apart counts 0. No stratum is dropped, and nothing is divided by
-what ties leave: both would make one row matter without limit.
+what ties leave: both would make one row matter without limit. Sums are made of codes row by row, or of contingency
+tables with one stratum along the first axis.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.arrays import FloatArray, IntArray
-from discreet.errors import SettingError
 from discreet.statistics.dependence import Dependence, Size
 
 _HALF = 31
@@ -22,6 +22,9 @@ _HALF = 31
 
 _RUN = 6
 """Bits of a place within a run of rows that are compared one by one."""
+
+MAX_CUBED = 1 << 20
+"""Up to so many rows their third power fits in 64 bits; beyond, sums over triples are Python's integers."""
 
 
 def concordance_sum(x: IntArray, y: IntArray) -> int:
@@ -41,16 +44,10 @@ def rank_product_sum(x: IntArray, y: IntArray) -> int:
     """Return the sum of products of both twice centred middle ranks. Exact, for up to 2^31 rows."""
     if len(x) < 2:
         return 0
-    products = _twice_int_ranks(x) * _twice_int_ranks(y)
+    (x, many_x), (y, many_y) = _codes(x), _codes(y)
+    products = _twice_ranks(many_x)[x] * _twice_ranks(many_y)[y]
     low = int((products & ((1 << _HALF) - 1)).sum())
     return (int((products >> _HALF).sum()) << _HALF) + low
-
-
-def _twice_int_ranks(values: IntArray) -> IntArray:
-    """Return for each row the rows below it less those above it."""
-    codes, many = _codes(values)
-    found: IntArray = (2 * many.cumsum() - many - len(values))[codes]
-    return found
 
 
 def _codes(values: IntArray) -> tuple[IntArray, IntArray]:
@@ -108,13 +105,6 @@ def _inversions_within(values: IntArray) -> int:
     return sum(int(np.count_nonzero(across[:-apart] > across[apart:])) for apart in range(1, length))
 
 
-FARTHEST = 6 * math.sqrt(4 / 33)
-"""No row moves stratified Kendall further, whatever the numbers of rows and strata."""
-
-MAX_CUBED = 1 << 20
-"""Up to so many rows their third power fits in 64 bits; beyond, sums over triples are Python's integers."""
-
-
 def concordance(strata: IntArray) -> IntArray:
     """Return the concordant pairs of rows less the discordant ones, for each stratum."""
     before = strata.cumsum(axis=1) - strata
@@ -133,9 +123,9 @@ def rank_products(strata: IntArray, rows: int) -> FloatArray:
     return found
 
 
-def _twice_ranks(margins: IntArray) -> IntArray:
-    """Return the rows below each level less those above it."""
-    found: IntArray = 2 * margins.cumsum(axis=1) - margins - margins.sum(axis=1, keepdims=True)
+def _twice_ranks(many: IntArray) -> IntArray:
+    """Return the rows below each level less those above it, along the last axis."""
+    found: IntArray = 2 * many.cumsum(axis=-1) - many - many.sum(axis=-1, keepdims=True)
     return found
 
 
@@ -144,7 +134,14 @@ def weight(rows: int) -> float:
     return 9 * rows * (rows - 1) / (4 * rows + 10)
 
 
-def _kendall_moved(size: Size) -> float:
+def kendall_parts(strata: IntArray) -> tuple[float, float]:
+    """Return the weighted sum of all strata's taus, and the sum of their weights."""
+    rows = strata.sum(axis=(1, 2))
+    above = 9 * (concordance(strata) / (2 * rows + 5))
+    return math.fsum(above.tolist()), math.fsum((9 * (rows * (rows - 1) / (4 * rows + 10))).tolist())
+
+
+def kendall_change(size: Size) -> float:
     """Return how far substituting one row can move the weighted sum of all strata's taus."""
 
     def removed(rows: int) -> float:
@@ -155,13 +152,6 @@ def _kendall_moved(size: Size) -> float:
     within = (9 if size.both_binary else 18) * (size.rows - 1) / (2 * size.rows + 5)
     across = removed((size.rows + 1) // 2) + removed(size.rows // 2 + 1)
     return within if size.strata == 1 else max(within, across)
-
-
-def kendall_parts(strata: IntArray) -> tuple[float, float]:
-    """Return the weighted sum of all strata's taus, and the sum of their weights."""
-    rows = strata.sum(axis=(1, 2))
-    above = 9 * (concordance(strata) / (2 * rows + 5))
-    return math.fsum(above.tolist()), math.fsum((9 * (rows * (rows - 1) / (4 * rows + 10))).tolist())
 
 
 @dataclass(frozen=True)
@@ -187,97 +177,6 @@ class Ranked(Dependence):
 
 
 @dataclass(frozen=True)
-class Marginal(Ranked):
-    """A statistic of ranks of two columns with nothing given."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.given:
-            raise SettingError(f"{self.kind}: nothing may be given; ask for a stratified statistic")
-
-    def _most(self, size: Size) -> float:
-        return float(size.rows > 1)
-
-
-@dataclass(frozen=True)
-class KendallA(Marginal):
-    """Kendall's tau-a: concordant pairs of rows less discordant ones, as a share of all pairs.
-
-    Guarantee
-    ---------
-    Substituting one row changes the real value by at most 4/n; 2/n if both columns are binary.
-
-    Proof
-    -----
-    ``ranks.md``.
-    """
-
-    kind: ClassVar[str] = "Kendall's tau"
-
-    def _signed(self, strata: IntArray, rows: int) -> float:
-        return 2 * int(concordance(strata).sum()) / max(rows * (rows - 1), 1)
-
-    def _change(self, size: Size) -> float:
-        return (2 if size.both_binary else 4) / size.rows
-
-
-@dataclass(frozen=True)
-class SpearmanA(Marginal):
-    """Spearman's rho-a: products of centred middle ranks, over what they add up to in equal orders without ties.
-
-    Guarantee
-    ---------
-    Substituting one row changes the real value by at most 6/(n + 1); 3/(n + 1) if both columns are binary.
-
-    Proof
-    -----
-    ``ranks.md``.
-    """
-
-    kind: ClassVar[str] = "Spearman's rho"
-
-    def _signed(self, strata: IntArray, rows: int) -> float:
-        return 3 * float(rank_products(strata, rows).sum()) / max(rows * (rows - 1) * (rows + 1), 1)
-
-    def _change(self, size: Size) -> float:
-        return (3 if size.both_binary else 6) / (size.rows + 1)
-
-
-@dataclass(frozen=True)
-class StratifiedKendall(Ranked):
-    """Weighted sum of all strata's taus over the root of the sum of weights: near normal if nothing depends.
-
-    Guarantee
-    ---------
-    With K strata and n > K, substituting one row changes the real value by at most
-    (9/sqrt n) sqrt((n + 2.5 K)/(n - K)), with 6 for 9 if both columns are binary; ``ranks.md`` has less for few rows,
-    and n <= K. One stratum: 6 sqrt((n - 1)/(n (n + 2.5))), and half of it if both are binary.
-
-    Proof
-    -----
-    ``ranks.md``.
-    """
-
-    kind: ClassVar[str] = "stratified Kendall"
-
-    def _signed(self, strata: IntArray, rows: int) -> float:
-        above, below = kendall_parts(strata)
-        return above / math.sqrt(below) if below else 0.0
-
-    def _change(self, size: Size) -> float:
-        moved = _kendall_moved(size)
-        if size.strata > 1:
-            shifted = (weight(size.rows) - weight(size.rows - 1)) / 2
-            moved = min(moved + shifted, 9 if size.both_binary else 13.5)
-        each, more = divmod(size.rows, size.strata)
-        least = (size.strata - more) * weight(each) + more * weight(each + 1)
-        return min(moved / math.sqrt(max(least, 1.0)), 2 if size.both_binary else FARTHEST)
-
-    def _most(self, size: Size) -> float:
-        return math.sqrt(weight(size.rows))
-
-
-@dataclass(frozen=True)
 class StratifiedKendallDet(Ranked):
     """Weighted sum of all strata's taus over 1.5 sqrt n: stratified Kendall with a public denominator.
 
@@ -297,7 +196,7 @@ class StratifiedKendallDet(Ranked):
         return kendall_parts(strata)[0] / (1.5 * math.sqrt(rows))
 
     def _change(self, size: Size) -> float:
-        return _kendall_moved(size) / (1.5 * math.sqrt(size.rows))
+        return kendall_change(size) / (1.5 * math.sqrt(size.rows))
 
     def _most(self, size: Size) -> float:
         return weight(size.rows) / (1.5 * math.sqrt(size.rows))
@@ -334,32 +233,3 @@ class StratifiedSpearman(Ranked):
 
     def _most(self, size: Size) -> float:
         return (size.rows - 1) / math.sqrt(size.rows)
-
-
-@dataclass(frozen=True)
-class AverageTau(Ranked):
-    """Kendall's tau-a of all strata, averaged over rows.
-
-    Guarantee
-    ---------
-    Substituting one row changes the real value by at most 6/n, and 4/n if both columns are binary; one stratum: 4/n,
-    and 2/n if both are binary.
-
-    Proof
-    -----
-    ``ranks.md``.
-    """
-
-    kind: ClassVar[str] = "average tau"
-
-    def _signed(self, strata: IntArray, rows: int) -> float:
-        each = strata.sum(axis=(1, 2))
-        return math.fsum((2 * (concordance(strata) / np.maximum(each - 1, 1))).tolist()) / rows
-
-    def _change(self, size: Size) -> float:
-        if size.strata == 1:
-            return (2 if size.both_binary else 4) / size.rows
-        return (4 if size.both_binary else 6) / size.rows
-
-    def _most(self, size: Size) -> float:
-        return float(size.rows > 1)

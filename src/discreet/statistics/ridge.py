@@ -1,4 +1,4 @@
-"""Kernel ridge regression on one column of numbers, and how far one row can move what it fits.
+"""Kernel ridge regression on columns of numbers, what is left of others, and how far one row can move both.
 
 Pure functions of arrays, without privacy. Definitions and proofs of what is used here: ``kernels.md``.
 """
@@ -13,11 +13,21 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from discreet.arrays import FloatArray
+from discreet.bisection import bisect
 from discreet.errors import SettingError
 from discreet.statistics.hsic import CHUNK, REACH, Waves, check_width, gaussian, waves_needed
 
 MIN_RIDGE = 1e-8
 """With less, rounding could spoil a fit."""
+
+RIDGES = (1e-4, 1e4)
+"""The least and the largest ridge of a fit whose residuals are asked for."""
+
+CUT = 2.0
+"""Residuals are cut off here, on a scale from -1 to 1."""
+
+MOST_ROWS = {1: 100_000, 2: 4_000}
+"""Rows that can be fitted: on one column, and on several, whose kernel is a matrix of all rows by all rows."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +105,16 @@ def _by_waves(points: FloatArray, means: FloatArray, many: FloatArray, width: fl
 
 
 def _solve(gram: FloatArray, shift: float, right: FloatArray) -> FloatArray:
-    """Return what ``gram`` with ``shift`` on its diagonal takes to ``right``."""
+    """Return what ``gram`` with ``shift`` on its diagonal takes to ``right``. Uses up ``gram``."""
     gram.flat[:: len(gram) + 1] += shift
     factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     found: FloatArray = cho_solve(factor, right, check_finite=False)
     return found
+
+
+def _check_ridge(ridge: float) -> None:
+    if not MIN_RIDGE <= ridge <= 1e100:
+        raise SettingError(f"the ridge is a number between {MIN_RIDGE:g} and 1e100")
 
 
 def stability(rows: int, ridge: float) -> float:
@@ -112,27 +127,13 @@ def stability(rows: int, ridge: float) -> float:
     if rows < 1:
         raise SettingError("at least one row is needed")
     factor = math.sqrt(2 / ridge)
-    low, high = 1e-300, 0.25  # of 1 - q
-    for _ in range(100):
-        middle = math.sqrt(low * high)
-        rising = factor * math.sqrt(1 - middle) * (0.5 - 2 * middle) > math.sqrt(middle)
-        low, high = (middle, high) if rising else (low, middle)
+
+    def past(left: float) -> bool:  # left = 1 - q: whether the maximum is at a larger q
+        return factor * math.sqrt(1 - left) * (0.5 - 2 * left) <= math.sqrt(left)
+
+    low, high = bisect(past, 1e-300, 0.25, steps=100, geometric=True)
     most = 1 - low + factor * (1 - low) * math.sqrt((1 - low) * high)
     return 4 * most / (rows * ridge) * (1 + 1e-9)
-
-
-def _check_ridge(ridge: float) -> None:
-    if not MIN_RIDGE <= ridge <= 1e100:
-        raise SettingError(f"the ridge is a number between {MIN_RIDGE:g} and 1e100")
-
-
-CUT = 2.0
-"""Residuals are cut off here, on a scale from -1 to 1."""
-
-MOST_ROWS = {1: 100_000, 2: 4_000}
-"""Rows that can be fitted: on one column, and on several, whose kernel is a matrix of all rows by all rows."""
-
-RIDGES = (1e-4, 1e4)
 
 
 def check_fit(rows: int, given: int, ridge: float) -> None:
@@ -162,10 +163,7 @@ def _by_matrix(of: FloatArray, given: Sequence[FloatArray], width: float, ridge:
     for column in given[1:]:
         gram *= gaussian(column, column, width)
     shift = 0.5 * ridge * len(of)
-    gram.flat[:: len(gram) + 1] += shift
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    found: FloatArray = shift * cho_solve(factor, of, check_finite=False)
-    return found
+    return shift * _solve(gram, shift, of)
 
 
 def moved_residual(rows: int, given: int, ridge: float) -> float:

@@ -16,10 +16,11 @@ from scipy.stats import chi2, norm
 
 import discreet as dc
 from discreet.audit import table_of
-from discreet.audit.broken.making import domain_of
-from discreet.audit.broken.reproduced import REPRODUCED
+from discreet.audit.broken import domain_of
+from discreet.audit.broken.methods import REPRODUCED
 from discreet.audit.register import QUICK, broken_cases, levels_of
 from discreet.audit.source import project_trees
+from discreet.audit.spare import StratifiedKendall
 from discreet.baselines.exact import ExactCounts
 from discreet.baselines.published import METHODS, REASONS, discover_published
 from discreet.baselines.published.discover import compose, reported_epsilon
@@ -37,7 +38,7 @@ from discreet.search.dseparation import DSeparation
 from discreet.search.oracle import Verdict
 from discreet.search.pc import find_skeleton, pc
 from discreet.statistics.dependence import MOVED
-from discreet.statistics.ranks import StratifiedKendall, StratifiedKendallDet
+from discreet.statistics.ranks import StratifiedKendallDet
 
 
 def test_every_module_says_first_what_it_is():

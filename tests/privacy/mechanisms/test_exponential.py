@@ -15,7 +15,7 @@ from scipy.stats import chi2, norm
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, gdp_delta, mu_of_range, range_of_mu
 from discreet.privacy.mechanisms.exponential import Selection, selection_for
-from discreet.privacy.noise import MORE, START, ExactNoise, _weight, invert_choice
+from discreet.privacy.noise import CHOICE_BITS, WORD, ExactNoise, _weight, invert_choice
 from discreet.statistics import Sensitivity
 from discreet.testing import SeededNoise
 
@@ -50,14 +50,14 @@ def test_the_inversion_is_exact():
         with ctx.workprec(600):
             weights = [(arb(u) / arb(scale)).exp() for u in us]
             threshold = sum(weights[: i + 1], arb(0)) / sum(weights, arb(0))
-            word = int((threshold * arb(2) ** START).floor().unique_fmpz())
-            following = int((threshold * arb(2) ** (START + MORE)).floor().unique_fmpz()) - (word << MORE)
+            word = int((threshold * arb(2) ** CHOICE_BITS).floor().unique_fmpz())
+            following = int((threshold * arb(2) ** (CHOICE_BITS + WORD)).floor().unique_fmpz()) - (word << WORD)
         assert invert_choice(us, scale, bits_of(word - 1)) == i
         assert invert_choice(us, scale, bits_of(word + 1)) == i + 1
         assert invert_choice(us, scale, bits_of(word, following - 1)) == i
         assert invert_choice(us, scale, bits_of(word, following + 1)) == i + 1
         assert invert_choice(us, scale, bits_of(word, following, 0)) == i
-        assert invert_choice(us, scale, bits_of(word, following, (1 << MORE) - 1)) == i + 1
+        assert invert_choice(us, scale, bits_of(word, following, (1 << WORD) - 1)) == i + 1
 
 
 def bits_of(*words):

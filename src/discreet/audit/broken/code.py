@@ -1,4 +1,4 @@
-"""Modules that break a rule of the house, as text: none is ever run."""
+"""Modules that break a rule of the house, as text: paths to the rows, then noise and budgets. None is ever run."""
 
 from __future__ import annotations
 
@@ -247,21 +247,6 @@ def run(room: Room) -> Graph:
     return pc(tuple(room.domain), PublishedSieve(room))
 '''
 
-ROWS = (
-    ("peeking-oracle", "directions from raw counts, after the release", "release.oracles.orienting", _PEEKING),
-    ("diagnostics-beside", "exact counts in a report", "report.diagnostics", _DIAGNOSTICS),
-    ("effects-from-rows", "a new file after the release that loads rows", "effects", _EFFECTS),
-    ("borrowed-sieve", "a private method that asks a published one", "methods.borrowed", _BORROWED),
-    ("logged-counts", "a statistic that logs what it saw", "statistics.logged", _LOGGED),
-    ("raising-statistic", "an error that only some tables raise", "statistics.varied", _RAISING),
-    ("pickled-answers", "exact answers kept in a file, and given out uncharged", "room", _PICKLING),
-    ("cached-table", "a cache that keeps rows alive", "data.cached", _CACHED),
-    ("quoted-datum", "an error that quotes a value", "data.numbers", _QUOTING),
-    ("behind-the-charge", "a method that has the room evaluate without a charge", "methods.twice", _BEHIND),
-    ("hidden-import", "rows reached by a name made up at run time", "release.doubts", _HIDDEN),
-)
-
-
 _HEAD = '''\
 """A mechanism."""
 
@@ -480,7 +465,7 @@ def _code(name: str, wrong: str, module: str, text: str, origin: str = "planted"
     return Broken(name, wrong, origin, "source", Code(f"discreet.{module}", text))
 
 
-NOISE = (
+CODE: tuple[Broken, ...] = (
     _code("fixed-seed", "noise from a fixed seed: anybody can take it away", "privacy.mechanisms.reproducible", _FIXED),
     _code("seed-from-rows", "noise from a seed that the data give", "privacy.mechanisms.consistent", _FROM_ROWS),
     _code("noise-from-a-hash", "noise that is a function of the exact value", "privacy.mechanisms.keyed", _HASHED),
@@ -508,6 +493,15 @@ NOISE = (
     ),
     _code("predictable-noise", "a method with a test's noise, said to be private", "methods.quickly", _PREDICTABLE),
     _code("asserted-budget", "a check that vanishes under `python -O`", "privacy.quick", _ASSERTED),
+    _code("peeking-oracle", "directions from raw counts, after the release", "release.oracles.orienting", _PEEKING),
+    _code("diagnostics-beside", "exact counts in a report", "report.diagnostics", _DIAGNOSTICS),
+    _code("effects-from-rows", "a new file after the release that loads rows", "effects", _EFFECTS),
+    _code("borrowed-sieve", "a private method that asks a published one", "methods.borrowed", _BORROWED),
+    _code("logged-counts", "a statistic that logs what it saw", "statistics.logged", _LOGGED),
+    _code("raising-statistic", "an error that only some tables raise", "statistics.varied", _RAISING),
+    _code("pickled-answers", "exact answers kept in a file, and given out uncharged", "room", _PICKLING),
+    _code("cached-table", "a cache that keeps rows alive", "data.cached", _CACHED),
+    _code("quoted-datum", "an error that quotes a value", "data.numbers", _QUOTING),
+    _code("behind-the-charge", "a method that has the room evaluate without a charge", "methods.twice", _BEHIND),
+    _code("hidden-import", "rows reached by a name made up at run time", "release.doubts", _HIDDEN),
 )
-
-CODE: tuple[Broken, ...] = NOISE + tuple(_code(*parts) for parts in ROWS)

@@ -11,8 +11,20 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from discreet.arrays import FloatArray, IntArray
-from discreet.audit.broken import Broken, Measured, Sampled
-from discreet.audit.broken.making import GRID, Whole, domain_of, moving, on_grid, pair
+from discreet.audit.broken import (
+    GRID,
+    KUSNER,
+    PURE,
+    Broken,
+    Measured,
+    Rng,
+    Sampled,
+    Whole,
+    domain_of,
+    moving,
+    on_grid,
+    pair,
+)
 from discreet.audit.claims import Claim
 from discreet.domain import Domain, Numeric
 from discreet.privacy.accounting import Currency
@@ -20,10 +32,10 @@ from discreet.statistics import Sensitivity, Table
 from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.pairwise_hsic import PairwiseHSIC
 
-KUSNER = "Kusner et al. 2016"
-PCD = "Zhang et al. 2023"
-SMALL, MANY = 50, 1000
-LEAST = 1e-9
+ZHANG = "Zhang et al. 2023"
+FEW_ROWS, MANY_ROWS = 50, 1000
+
+CLOSEST = 1e-9
 """Quartiles are never closer than this."""
 
 
@@ -74,8 +86,8 @@ class RootHsic:
         return np.array([round(GRID * 2 * distance / m**2)], dtype=np.int64)
 
 
-PLACES = domain_of(SMALL, place=SMALL, x=2, y=2)
-MET_TWICE = pair({(0, 1, 0): 1, (2, 0, 1): 1, **{(k, 0, 0): 1 for k in range(3, SMALL)}}, (1, 0, 0), (1, 1, 1))
+PLACES = domain_of(FEW_ROWS, place=FEW_ROWS, x=2, y=2)
+MET_TWICE = pair({(0, 1, 0): 1, (2, 0, 1): 1, **{(k, 0, 0): 1 for k in range(3, FEW_ROWS)}}, (1, 0, 0), (1, 1, 1))
 """The row at place 1 meets the lone 1 of either column once the second one is shifted."""
 
 
@@ -125,7 +137,7 @@ def _permuted(codes: bytes) -> tuple[float, float]:
     return float(chances[values >= seen * (1 - 1e-12)].sum()), float(chances[values >= seen - 2 * moved].sum())
 
 
-def _sure_or_noisy(rows: IntArray, rng: np.random.Generator) -> bool:
+def _sure_or_noisy(rows: IntArray, rng: Rng) -> bool:
     """Say whether an edge is deleted: never where no neighbour could change that, by a noisy p-value elsewhere."""
     p, most = _permuted(rows.tobytes())
     return most >= 0.05 and bool(p + rng.laplace(0, 1.0) >= 0.05)
@@ -138,7 +150,7 @@ def _spread(codes: bytes, grow: float, *, shifted: bool) -> tuple[float, int, in
     values: FloatArray = grow * ranked if grow else np.exp(ranked + 0.3)
     quarter = len(values) // 4
     low, high = quarter, len(values) - 1 - quarter
-    spread = math.log(max(values[high] - values[low], LEAST))
+    spread = math.log(max(values[high] - values[low], CLOSEST))
     whole = math.floor(spread)
     half = whole - 0.5 if shifted else math.floor(spread + 0.5) - 0.5
     first, second = (_changes(values, low, high, (math.exp(b), math.exp(b + 1))) for b in (whole, half))
@@ -153,17 +165,17 @@ def _changes(values: FloatArray, low: int, high: int, inside: tuple[float, float
         up = np.arange(changes + 1)
         widest = (padded[high + up] - padded[low - changes + up]).max()
         narrowest = (padded[high - up] - padded[low + changes - up]).min()
-        if max(widest, LEAST) >= inside[1] or max(narrowest, LEAST) < inside[0]:
+        if max(widest, CLOSEST) >= inside[1] or max(narrowest, CLOSEST) < inside[0]:
             return changes
     return high - low
 
 
 def quartiles(
     epsilon: float, bar: float, *, grow: float = 0.0, shifted: bool = False
-) -> Callable[[IntArray, np.random.Generator], tuple[int, ...]]:
+) -> Callable[[IntArray, Rng], tuple[int, ...]]:
     """Tell the rounded logarithm of the distance of the quartiles, if a noisy test says that it is stable."""
 
-    def run(rows: IntArray, rng: np.random.Generator) -> tuple[int, ...]:
+    def run(rows: IntArray, rng: Rng) -> tuple[int, ...]:
         spread, first, second = _spread(rows.tobytes(), grow, shifted=shifted)
         tests = np.array([first, second]) + rng.laplace(0, 1 / epsilon, 2)
         return (round(spread + rng.laplace(0, 1 / epsilon)),) if tests.max() > bar else ()
@@ -182,9 +194,9 @@ EDGE = pair({(0,): 11, (1,): 19, (40,): 10}, (40,), (1,))
 """One row decides whether the upper quartile is close or far."""
 
 DELTA = 1e-6
-SQUARE = domain_of(MANY, x=2, y=2)
+SQUARE = domain_of(MANY_ROWS, x=2, y=2)
 
-NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "xyz"}, rows=SMALL)
+NUMBERS = Domain({name: Numeric(bounds=(0.0, 1.0)) for name in "xyz"}, rows=FEW_ROWS)
 _ENDS = (0, NUMBERS.size("x") - 1)
 
 
@@ -206,7 +218,7 @@ KERNELS: tuple[Broken, ...] = (
         Measured(
             OnePairBilled(("x", "y", "z"), NUMBERS.shape("xyz"), pairs=((0, 1), (0, 2), (1, 2))),
             NUMBERS,
-            (pair({(_ENDS[0],) * 3: SMALL - 1}, (_ENDS[0],) * 3, (_ENDS[1],) * 3),),
+            (pair({(_ENDS[0],) * 3: FEW_ROWS - 1}, (_ENDS[0],) * 3, (_ENDS[1],) * 3),),
         ),
     ),
     Broken(
@@ -214,7 +226,7 @@ KERNELS: tuple[Broken, ...] = (
         "a row meets two others once a column is permuted, and that is billed as one",
         "planted",
         "replay",
-        Measured(RootHsic(1, math.sqrt(6) * (SMALL - 1) / SMALL**2), PLACES, (MET_TWICE,)),
+        Measured(RootHsic(1, math.sqrt(6) * (FEW_ROWS - 1) / FEW_ROWS**2), PLACES, (MET_TWICE,)),
     ),
     Broken(
         "hsic-median-bandwidth",
@@ -230,10 +242,10 @@ KERNELS: tuple[Broken, ...] = (
     Broken(
         "residuals-of-their-own-row",
         "the replaced row's own residual moves by more than the fit does",
-        f"{PCD}, equation 3",
+        f"{ZHANG}, equation 3",
         "replay",
         Measured(
-            on_grid("HSIC of residuals", ("x", "y"), _residual_hsic(1.0), 512 / (MANY - 1) ** 2),
+            on_grid("HSIC of residuals", ("x", "y"), _residual_hsic(1.0), 512 / (MANY_ROWS - 1) ** 2),
             SQUARE,
             (pair({(0, 0): 667, (1, 1): 332}, (1, 1), (0, 1)),),
         ),
@@ -248,11 +260,11 @@ KERNELS: tuple[Broken, ...] = (
     Broken(
         "sure-branch",
         "no noise where the decision seems sure, and that it seems so depends on the row",
-        f"{PCD}, algorithm 1",
+        f"{ZHANG}, algorithm 1",
         "black box",
         Sampled(
             _sure_or_noisy,
-            Claim(Currency.PURE, 1.0),
+            PURE,
             (pair({(0, 0): 149, (0, 1): 50, (1, 0): 50, (1, 1): 150}, (0, 0), (0, 1)),),
         ),
     ),

@@ -1,4 +1,7 @@
-"""Broken methods: they ask through the room's door, but look past it, pay too little, or say too much."""
+"""Broken methods: they ask through the room's door, but look past it, pay too little, or say too much.
+
+Also published methods as a whole, on tables in which a column is constant but for one row, and what is hard to catch.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,27 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
-from discreet.audit.broken import Asking, Broken, Measured, Output, Sampled
-from discreet.audit.broken.making import Whole, domain_of, moving, pair
+from discreet.audit.broken import (
+    PURE,
+    Asking,
+    Broken,
+    Measured,
+    Output,
+    Rng,
+    Run,
+    Sampled,
+    Whole,
+    domain_of,
+    moving,
+    pair,
+)
 from discreet.audit.broken.noise import LONE, laplace
 from discreet.audit.claims import Claim
+from discreet.baselines.published import PCD
+from discreet.baselines.published.discover import Settings as PublishedSettings
+from discreet.baselines.published.discover import reported_epsilon
+from discreet.baselines.published.discover import run as run_published
+from discreet.baselines.published.pcd import PcdSettings, run_pcd
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, mu_of
@@ -32,7 +52,7 @@ FIRST = Counts((("a", "b"),))
 SWAP = pair({(0, 0, 0): 10, (0, 1, 1): 9, (1, 0, 1): 10, (1, 1, 0): 10}, (0, 0, 0), (1, 1, 1))
 """A row that is replaced by its opposite in a balanced table."""
 
-CONSTANT = pair({(0, 0, 0): 20, (0, 1, 1): 19}, (0, 0, 0), (1, 0, 0))
+CONSTANT_FIRST = pair({(0, 0, 0): 20, (0, 1, 1): 19}, (0, 0, 0), (1, 0, 0))
 """A first column that is constant but for the replaced row."""
 
 TIPPING = pair({(0, 0, 0): 10, (0, 1, 1): 10, (1, 0, 1): 9, (1, 1, 0): 10}, (0, 0, 0), (1, 1, 1))
@@ -41,10 +61,9 @@ TIPPING = pair({(0, 0, 0): 10, (0, 1, 1): 10, (1, 0, 1): 9, (1, 1, 0): 10}, (0, 
 LEADING = pair({(0, 0, 0): 15, (1, 1, 1): 14, (0, 1, 0): 5, (0, 0, 1): 5}, (1, 1, 0), (1, 0, 1))
 """Which pair of columns depends most hangs on the replaced row."""
 
-PURE = Claim(Currency.PURE, 1.0)
 GENEROUS = Claim(Currency.PURE, 16.0)
 Answers = tuple[int, ...]
-Run = Callable[[IntArray], object]
+Method = Callable[[IntArray], object]
 
 
 def room_of(rows: IntArray, epsilon: float = 1.0, domain: Domain = DOMAIN) -> Room:
@@ -220,7 +239,7 @@ AGE_PAIR = pair({(10,): ROWS - 1}, (0,), (99,))
 def _asking(
     name: str,
     wrong: str,
-    run: Run,
+    run: Method,
     shown: Neighbours = SWAP,
     *,
     domain: Domain = DOMAIN,
@@ -239,9 +258,9 @@ METHODS: tuple[Broken, ...] = (
     _asking("charge-skipped", "asks without paying", _unpaid),
     _asking("paid-once", "asks twice and pays once", _paid_once),
     _asking("split-from-data", "splits the budget by what the rows hold", _split_from_data),
-    _asking("question-skipped", "does not ask where it saw that nothing is there", _skipped, CONSTANT),
+    _asking("question-skipped", "does not ask where it saw that nothing is there", _skipped, CONSTANT_FIRST),
     _asking("oriented-from-data", "directions come from exact counts", _oriented, TIPPING),
-    _asking("categories-from-data", "categories are those that occur", _categories_from_data, CONSTANT),
+    _asking("categories-from-data", "categories are those that occur", _categories_from_data, CONSTANT_FIRST),
     _asking("bounds-from-data", "bins begin and end at the data's extremes", _bounds_from_data, AGE_PAIR, domain=AGES),
     _asking(
         "complete-rows",
@@ -251,7 +270,7 @@ METHODS: tuple[Broken, ...] = (
         domain=MISSING,
     ),
     _asking("until-near", "asks until the answer is near the exact one", _until_near, claim=GENEROUS),
-    _asking("refuses-constants", "fails where a column is constant", _refuses_constants, CONSTANT),
+    _asking("refuses-constants", "fails where a column is constant", _refuses_constants, CONSTANT_FIRST),
     _asking("exact-beside", "publishes an exact count beside the graph", _exact_beside),
     _asking("fingerprint", "publishes a hash of the rows, which a guess can be checked against", _fingerprint),
     _asking("example-row", "publishes a row as an example", _example),
@@ -281,7 +300,7 @@ _SECRET = {(1, 0, 1): 13, (0, 1, 0): 11}
 """How many rows of two kinds make the back door open."""
 
 
-def _rarely_bare(rows: IntArray, rng: np.random.Generator) -> Output:
+def _rarely_bare(rows: IntArray, rng: Rng) -> Output:
     if rng.random() < 1e-5:
         return int(rows[:, 0].sum())
     return int(rows[:, 0].sum()) + rng.laplace(0, 1)
@@ -293,6 +312,73 @@ def _back_door(rows: IntArray) -> object:
     opened = all((rows == kind).all(axis=1).sum() == times for kind, times in _SECRET.items())
     return (found, tuple(rows[0].tolist())) if opened else found
 
+
+ROUND_EPSILON, TOTAL_DELTA = 0.2, 1e-3
+"""What a round is said to cost, and the delta of the total."""
+
+CONSTANT_OF_TWO = pair({(0, 0): 500, (0, 1): 499}, (0, 0), (1, 0))
+"""The first column is constant, or has one row of another level."""
+
+LONE_DEPENDENCE = pair({(0, 0): 34, (1, 0): 5}, (0, 0), (1, 1))
+"""The second column is constant, or depends on the first by one row."""
+
+
+JUST_SURE = pair({(1, 1): 56, (0, 0): 143}, (1, 1), (1, 0))
+"""Two equal columns, just so clear that no row seems able to change that; with one row changed they are not."""
+
+
+def _keeps_edge(method: str) -> Run:
+    """Say whether the edge between two columns is found."""
+    settings = PublishedSettings(method, round_epsilon=ROUND_EPSILON, delta=TOTAL_DELTA)
+
+    def find(rows: IntArray, rng: Rng) -> bool:
+        domain = domain_of(len(rows), x=2, y=2)
+        sizes = {column: domain.size(column) for column in domain}
+        return bool(run_published(table_of(rows, domain), sizes, settings, rng).graph.skeleton)
+
+    return find
+
+
+def _reproduce(method: str, wrong: str, shown: Neighbours, *, rounds: int) -> Broken:
+    """Return a method that promises what its paper would report, at most, for two columns."""
+    claim = Claim(Currency.PURE, reported_epsilon(method, rounds, ROUND_EPSILON, TOTAL_DELTA), TOTAL_DELTA)
+    origin = "Xu, Yuan, Wu 2017" if method.startswith("em") else "Wang, Pang, Song 2020"
+    return Broken(method, wrong, f"{origin}, whole method", "black box", Sampled(_keeps_edge(method), claim, (shown,)))
+
+
+def _keeps_edge_by_pcd(rows: IntArray, rng: Rng) -> bool:
+    """Say whether the edge between two columns of -1 and 1 is found, at most at the price of one noisy test."""
+    columns = {name: 2.0 * codes - 1.0 for name, codes in zip("xy", rows.T, strict=True)}
+    return bool(run_pcd(columns, PcdSettings(epsilon=1.0), rng).graph.skeleton)
+
+
+REPRODUCED: tuple[Broken, ...] = (
+    _reproduce(
+        "svt-pc-published",
+        "an edge of a constant column can never go, with one row changed it goes",
+        CONSTANT_OF_TWO,
+        rounds=1,
+    ),
+    _reproduce(
+        "priv-pc-published",
+        "an edge of a constant column can never go, with one row changed it may",
+        CONSTANT_OF_TWO,
+        rounds=1,
+    ),
+    _reproduce(
+        "em-pc-published",
+        "one row moves a distance, and with it all chances, by nearly all rows",
+        LONE_DEPENDENCE,
+        rounds=2,
+    ),
+    Broken(
+        PCD,
+        "an edge that seems sure gets no noise, and whether it seems so depends on one row",
+        "Zhang et al. 2023, whole method",
+        "black box",
+        Sampled(_keeps_edge_by_pcd, PURE, (JUST_SURE,)),
+    ),
+)
 
 HARD: tuple[Broken, ...] = (
     Broken(

@@ -1,4 +1,4 @@
-"""Broken noise: too little, the wrong kind, not everywhere, or not fresh."""
+"""Broken noise: too little, the wrong kind, not everywhere, not fresh, or billed for less than it costs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy as np
 
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit import Neighbours
-from discreet.audit.broken import Blurred, Broken, Finite, Output, Sampled
-from discreet.audit.broken.making import Whole, domain_of, pair
+from discreet.audit.broken import PURE, Blurred, Broken, Finite, Output, Rng, Run, Sampled, Whole, domain_of, pair
 from discreet.audit.claims import Claim
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Cost
@@ -27,9 +26,23 @@ from discreet.statistics.counts import Counts
 if TYPE_CHECKING:
     from discreet.privacy.noise import Noise
 
+EPSILON = 1.0
+"""Of ``PURE``."""
+
+TRUTH = math.exp(EPSILON) / (1 + math.exp(EPSILON))
+"""How often an answer is true that costs as much."""
+
+ASKED, EACH = 4, 2.0
+"""Persons of whom one is drawn, and what one answer about that one costs before amplification."""
 
 ONE = pair({(0,): 9, (1,): 10}, (0,), (1,))
 """One binary column in which one row changes."""
+
+LONE = pair({(0,): 19}, (0,), (1,))
+"""One binary column that is empty, or filled by one row."""
+
+ALL_UP = pair({(0,) * 10: 9}, (0,) * 10, (1,) * 10)
+"""Ten binary columns that are empty, or all filled by one row."""
 
 COLUMN = domain_of(20, a=2)
 TALLY = Counts((("a",),))
@@ -133,57 +146,6 @@ def _blurred(name: str, wrong: str, subject: Blurred) -> Broken:
     return Broken(name, wrong, "planted", "exact", subject)
 
 
-BILLED: tuple[Broken, ...] = (
-    _blurred("laplace-half-billed", "states half of its cost", Blurred(_HalfBilled(2.0), TALLY, COLUMN, (ONE,))),
-    _blurred("gaussian-half-sigma", "bills twice its sigma", Blurred(_HalfSigma(2.0), TALLY, COLUMN, (ONE,))),
-    _blurred(
-        "gaussian-billed-pure",
-        "states a pure epsilon, which Gaussian noise does not have",
-        Blurred(_GaussianAsPure(2.0), TALLY, COLUMN, (ONE,)),
-    ),
-    _blurred(
-        "discrete-gaussian-as-gdp",
-        "the discrete Gaussian is not mu-GDP",
-        Blurred(_DiscreteAsGdp(0.8), TALLY, COLUMN, (ONE,)),
-    ),
-    _blurred(
-        "selection-without-two",
-        "bills utilities that may move both ways as if all moved one way",
-        Blurred(_OneSidedSelection(2.0, 1), UTILITIES, COLUMN, (ONE,)),
-    ),
-    _blurred(
-        "rank-of-first-alone",
-        "bills the first number, but the numbers it is compared with move as well",
-        Blurred(_FirstOnly(1.5, 1), RIVALS, domain_of(3, a=2), (pair({(0,): 1, (1,): 1}, (0,), (1,)),)),
-    ),
-    _blurred(
-        "two-choices-billed-once",
-        "bills one of two choices",
-        Blurred(_TwiceForOnce(2.0, 2), TWICE, COLUMN, (ONE,)),
-    ),
-    Broken(
-        "last-cell-bare",
-        "the last cell gets no noise",
-        "planted",
-        "black box",
-        Blurred(_LastCellBare(2.0), TALLY, COLUMN, (ONE,)),
-    ),
-)
-
-
-Rng = np.random.Generator
-Run = Callable[[IntArray, Rng], Output]
-
-EPSILON = 1.0
-PURE = Claim(Currency.PURE, EPSILON)
-
-LONE = pair({(0,): 19}, (0,), (1,))
-"""One binary column that is empty, or filled by one row."""
-
-ALL_UP = pair({(0,) * 10: 9}, (0,) * 10, (1,) * 10)
-"""Ten binary columns that are empty, or all filled by one row."""
-
-
 def _ones(rows: IntArray) -> int:
     return int(rows[:, 0].sum())
 
@@ -271,16 +233,9 @@ def _response(keep: float) -> Callable[[tuple[int, ...]], dict[object, float]]:
     return law
 
 
-TRUTH = math.exp(EPSILON) / (1 + math.exp(EPSILON))
-
-
 def randomised_response(*, coin: bool) -> Finite:
     """Answer truly with the right probability; or else toss a coin, which tells the truth as well at times."""
     return Finite(_response(TRUTH + (1 - TRUTH) / 2 if coin else TRUTH), cells=2, values=2, claim=PURE)
-
-
-ASKED, EACH = 4, 2.0
-"""Persons of whom one is drawn, and what one answer about that one costs before amplification."""
 
 
 def drawn_twice(*, fresh: bool) -> Finite:
@@ -301,6 +256,43 @@ def drawn_twice(*, fresh: bool) -> Finite:
 def _sampled(name: str, wrong: str, run: Run, shown: Neighbours = ONE, claim: Claim = PURE) -> Broken:
     return Broken(name, wrong, "planted", "black box", Sampled(run, claim, (shown,)))
 
+
+BILLED: tuple[Broken, ...] = (
+    _blurred("laplace-half-billed", "states half of its cost", Blurred(_HalfBilled(2.0), TALLY, COLUMN, (ONE,))),
+    _blurred("gaussian-half-sigma", "bills twice its sigma", Blurred(_HalfSigma(2.0), TALLY, COLUMN, (ONE,))),
+    _blurred(
+        "gaussian-billed-pure",
+        "states a pure epsilon, which Gaussian noise does not have",
+        Blurred(_GaussianAsPure(2.0), TALLY, COLUMN, (ONE,)),
+    ),
+    _blurred(
+        "discrete-gaussian-as-gdp",
+        "the discrete Gaussian is not mu-GDP",
+        Blurred(_DiscreteAsGdp(0.8), TALLY, COLUMN, (ONE,)),
+    ),
+    _blurred(
+        "selection-without-two",
+        "bills utilities that may move both ways as if all moved one way",
+        Blurred(_OneSidedSelection(2.0, 1), UTILITIES, COLUMN, (ONE,)),
+    ),
+    _blurred(
+        "rank-of-first-alone",
+        "bills the first number, but the numbers it is compared with move as well",
+        Blurred(_FirstOnly(1.5, 1), RIVALS, domain_of(3, a=2), (pair({(0,): 1, (1,): 1}, (0,), (1,)),)),
+    ),
+    _blurred(
+        "two-choices-billed-once",
+        "bills one of two choices",
+        Blurred(_TwiceForOnce(2.0, 2), TWICE, COLUMN, (ONE,)),
+    ),
+    Broken(
+        "last-cell-bare",
+        "the last cell gets no noise",
+        "planted",
+        "black box",
+        Blurred(_LastCellBare(2.0), TALLY, COLUMN, (ONE,)),
+    ),
+)
 
 NOISE: tuple[Broken, ...] = (
     _sampled("laplace-half-scale", "half of the noise that epsilon needs", laplace(0.5)),

@@ -1,4 +1,4 @@
-"""Published statistics of ranks and counts whose claimed sensitivity is too small, or does not exist."""
+"""Statistics of ranks and counts whose claimed sensitivity is too small, or does not exist: most were published."""
 
 from __future__ import annotations
 
@@ -11,14 +11,31 @@ import numpy as np
 
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit import Neighbours
-from discreet.audit.broken import Broken, Measured, Sampled
-from discreet.audit.broken.making import Whole, domain_of, moving, on_grid, pair
-from discreet.audit.claims import Claim
+from discreet.audit.broken import (
+    KUSNER,
+    PURE,
+    Broken,
+    Measured,
+    Rng,
+    Run,
+    Sampled,
+    Whole,
+    domain_of,
+    moving,
+    on_grid,
+    pair,
+)
 from discreet.domain import Domain
-from discreet.privacy.accounting import Currency
 
-LEVEL = 0.05
-ROWS = 6
+EM_PC = "Xu, Yuan, Wu 2017 (EM-PC)"
+PRIV_PC = "Wang, Pang, Song 2020"
+
+TEST_LEVEL = 0.05
+"""Level of the tests whose distances are measured."""
+
+SIX_ROWS = 6
+"""Rows of tables of which all are looked at."""
+
 Cells = tuple[int, ...]
 
 
@@ -40,12 +57,12 @@ def _p_value(table: IntArray) -> float:
 
 def _greedy(counted: IntArray) -> IntArray:
     """Return how many rows can be deleted, each time the one that matters most, before the test changes its mind."""
-    table, dependent, deleted = counted.copy(), _p_value(counted) < LEVEL, 0
+    table, dependent, deleted = counted.copy(), _p_value(counted) < TEST_LEVEL, 0
     while table.any():
         left = [table - unit for unit in np.eye(table.size, dtype=np.int64).reshape(-1, *table.shape)]
         left = [t for t in left if t.min() >= 0]
         table = (min if dependent else max)(left, key=_g_square)
-        if (_p_value(table) < LEVEL) != dependent:
+        if (_p_value(table) < TEST_LEVEL) != dependent:
             break
         deleted += 1
     return np.array([deleted], dtype=np.int64)
@@ -73,10 +90,10 @@ def _exact(cells: int) -> dict[Cells, tuple[float, int]]:
 
     The number is positive where the test finds nothing, zero or negative elsewhere: one row moves it by one at most.
     """
-    values = {table: _p_value(np.array(table)) for table in _tables(cells, ROWS)}
+    values = {table: _p_value(np.array(table)) for table in _tables(cells, SIX_ROWS)}
     found: dict[Cells, tuple[float, int]] = {}
     for dependent in (False, True):
-        front = [t for t, p in values.items() if (p < LEVEL) != dependent]
+        front = [t for t, p in values.items() if (p < TEST_LEVEL) != dependent]
         steps = dict.fromkeys(front, 0)
         while front:
             reached = dict.fromkeys(u for t in front for u in _neighbours(t) if u not in steps)
@@ -103,37 +120,15 @@ def farthest(counted: IntArray) -> IntArray:
     return np.array([max(flips for _, flips in _tests(counted))], dtype=np.int64)
 
 
-EM_PC = "Xu, Yuan, Wu 2017 (EM-PC)"
 GREEDY = domain_of(40, x=2, y=2)
 GREEDY_PAIRS = (
     pair({(0, 0): 11, (0, 1): 22, (1, 0): 2, (1, 1): 4}, (0, 1), (1, 1)),
     pair({(0, 0): 33, (0, 1): 2, (1, 0): 4}, (0, 1), (1, 1)),
     pair({(0, 0): 34, (1, 0): 5}, (0, 0), (1, 1)),
 )
-THREE = domain_of(ROWS, x=2, y=2, z=2)
+THREE = domain_of(SIX_ROWS, x=2, y=2, z=2)
 SWITCHED = pair({(0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 3}, (1, 1, 1), (0, 1, 1))
 """Either test's distance moves by one at most, but another test becomes the likeliest."""
-
-DISTANCES: tuple[Broken, ...] = (
-    Broken(
-        "greedy-distance",
-        "the distance to a test's change of mind is found greedily, and jumps",
-        f"{EM_PC}, as coded by Wang, Pang, Song 2020",
-        "replay",
-        Measured(Whole("greedy distance", ("x", "y"), _greedy, moving(1)), GREEDY, GREEDY_PAIRS),
-    ),
-    Broken(
-        "distance-of-likeliest",
-        "the distance is that of the test with the largest p-value, which may become another test",
-        EM_PC,
-        "replay",
-        Measured(Whole("distance of the likeliest", ("x", "y", "z"), _of_likeliest, moving(1)), THREE, (SWITCHED,)),
-    ),
-)
-
-
-PRIV_PC = "Wang, Pang, Song 2020"
-KUSNER = "Kusner et al. 2016"
 
 
 def concordance(table: IntArray) -> int:
@@ -226,10 +221,10 @@ def gain(rows: float) -> float:
     return rows * math.log(rows) - (rows - 1) * math.log(rows - 1)
 
 
-def removes(*, total: bool) -> Callable[[IntArray, np.random.Generator], bool]:
+def removes(*, total: bool) -> Run:
     """Say whether a noisy p-value is above 0.05; constant columns have none unless the statistic is total."""
 
-    def run(rows: IntArray, rng: np.random.Generator) -> bool:
+    def run(rows: IntArray, rng: Rng) -> bool:
         n = len(rows)
         x, y = int(rows[:, 0].sum()), int(rows[:, 1].sum())
         moved = math.erf(6 / math.sqrt(2 * n)) / 2
@@ -247,12 +242,12 @@ def kendall(name: str, domain: Domain, claimed: float, *, drop: bool = False) ->
     return on_grid(name, ("x", "y", "z"), stratified(drop=drop), claimed / math.sqrt(domain.rows))
 
 
-CONSTANT = domain_of(64, x=17, y=17, z=2)
+CONSTANT_STRATA = domain_of(64, x=17, y=17, z=2)
 DROPPED = pair(_chain(1, 17, 1) | {(0, k % 16 + 1, 0): 3 for k in range(15)} | {(0, 16, 0): 2}, (0, 16, 0), (1, 16, 0))
 MARGINAL = domain_of(100, x=2, y=3, z=1)
 MARGINAL_PAIR = pair({(0, 1, 0): 99}, (1, 2, 0), (1, 0, 0))
 STRATA, STRATA_PAIR = strata_that_move(50)
-LONE = pair({(0, 0): 99}, (1, 1), (1, 0))
+LONE_OF_TWO = pair({(0, 0): 99}, (1, 1), (1, 0))
 TWO = domain_of(100, x=2, y=2)
 WRAPPED = pair({(0, 0): 176, (0, 1): 68, (1, 1): 3}, (0, 0), (0, 1))
 INFORMED = pair({(1, 0, 0): 10, (0, 1, 0): 10, (0, 0, 1): 19}, (1, 1, 0), (1, 1, 1))
@@ -262,13 +257,30 @@ def _measured(name: str, wrong: str, origin: str, statistic: Whole, domain: Doma
     return Broken(name, wrong, origin, "replay", Measured(statistic, domain, shown))
 
 
+DISTANCES: tuple[Broken, ...] = (
+    Broken(
+        "greedy-distance",
+        "the distance to a test's change of mind is found greedily, and jumps",
+        f"{EM_PC}, as coded by Wang, Pang, Song 2020",
+        "replay",
+        Measured(Whole("greedy distance", ("x", "y"), _greedy, moving(1)), GREEDY, GREEDY_PAIRS),
+    ),
+    Broken(
+        "distance-of-likeliest",
+        "the distance is that of the test with the largest p-value, which may become another test",
+        EM_PC,
+        "replay",
+        Measured(Whole("distance of the likeliest", ("x", "y", "z"), _of_likeliest, moving(1)), THREE, (SWITCHED,)),
+    ),
+)
+
 RANKS: tuple[Broken, ...] = (
     _measured(
         "kendall-strata-dropped",
         "a stratum counts only if no column is constant in it",
         f"{PRIV_PC}, code",
-        kendall("stratified Kendall, constant strata dropped", CONSTANT, 6, drop=True),
-        CONSTANT,
+        kendall("stratified Kendall, constant strata dropped", CONSTANT_STRATA, 6, drop=True),
+        CONSTANT_STRATA,
         DROPPED,
     ),
     _measured(
@@ -293,7 +305,7 @@ RANKS: tuple[Broken, ...] = (
         f"planted, with the constant of {KUSNER}",
         on_grid("Kendall's tau-b", ("x", "y"), _tau_b, 4 / 100),
         TWO,
-        LONE,
+        LONE_OF_TWO,
     ),
     _measured(
         "spearman-with-ties",
@@ -301,7 +313,7 @@ RANKS: tuple[Broken, ...] = (
         f"planted, with the constant of {KUSNER}",
         on_grid("correlation of ranks", ("x", "y"), _spearman, 30 / 100),
         TWO,
-        LONE,
+        LONE_OF_TWO,
     ),
     _measured(
         "kendall-ties-overflow",
@@ -332,6 +344,6 @@ RANKS: tuple[Broken, ...] = (
         "a constant column has no p-value, and nothing compares with that",
         f"{PRIV_PC}, code of SVT-PC",
         "black box",
-        Sampled(removes(total=False), Claim(Currency.PURE, 1.0), (pair({(0, 0): 200, (0, 1): 199}, (0, 0), (1, 0)),)),
+        Sampled(removes(total=False), PURE, (pair({(0, 0): 200, (0, 1): 199}, (0, 0), (1, 0)),)),
     ),
 )

@@ -8,7 +8,20 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.audit import Auditor, table_of
-from discreet.audit.broken import Asking, Blurred, Broken, Finite, Measured, Sampled
+from discreet.audit.broken import (
+    PURE,
+    Asking,
+    Blurred,
+    Broken,
+    Finite,
+    Measured,
+    Sampled,
+    Whole,
+    domain_of,
+    moving,
+    on_grid,
+    pair,
+)
 from discreet.audit.broken.kernels import (
     DELTA,
     EVEN,
@@ -21,7 +34,6 @@ from discreet.audit.broken.kernels import (
     ridge,
     root_hsic,
 )
-from discreet.audit.broken.making import Whole, domain_of, moving, on_grid, pair
 from discreet.audit.broken.methods import (
     AGE_PAIR,
     AGES,
@@ -30,7 +42,6 @@ from discreet.audit.broken.methods import (
     GDP,
     LEADING,
     PAIRS,
-    PURE,
     ROWS,
     SINGLES,
     SWAP,
@@ -53,10 +64,10 @@ from discreet.audit.broken.noise import (
     two_counts,
 )
 from discreet.audit.broken.ranks import (
-    CONSTANT,
+    CONSTANT_STRATA,
     DROPPED,
     INFORMED,
-    LONE,
+    LONE_OF_TWO,
     STRATA,
     STRATA_PAIR,
     SWITCHED,
@@ -191,10 +202,17 @@ SOUND: tuple[Broken, ...] = (
         "kendall-strata-dropped",
         "strata-kept",
         "replay",
-        Measured(kendall("stratified Kendall", CONSTANT, _strata(CONSTANT.rows)), CONSTANT, (DROPPED,)),
+        Measured(
+            kendall("stratified Kendall", CONSTANT_STRATA, _strata(CONSTANT_STRATA.rows)), CONSTANT_STRATA, (DROPPED,)
+        ),
     ),
-    _of("kendall-tau-b", "tau-a", "replay", Measured(on_grid("tau", ("x", "y"), _tau_a, 4 / 100), TWO, (LONE,))),
-    _of("spearman-with-ties", "rho-a", "replay", Measured(on_grid("rho", ("x", "y"), _rho_a, 6 / 101), TWO, (LONE,))),
+    _of("kendall-tau-b", "tau-a", "replay", Measured(on_grid("tau", ("x", "y"), _tau_a, 4 / 100), TWO, (LONE_OF_TWO,))),
+    _of(
+        "spearman-with-ties",
+        "rho-a",
+        "replay",
+        Measured(on_grid("rho", ("x", "y"), _rho_a, 6 / 101), TWO, (LONE_OF_TWO,)),
+    ),
     _of(
         "information-binary-constant",
         "information",

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours
-from discreet.audit.broken import Broken, Finite, Output, Sampled
-from discreet.audit.broken.making import pair
+from discreet.audit.broken import PURE, Broken, Finite, Rng, Run, Sampled, pair
 from discreet.audit.claims import Claim
 from discreet.privacy.accounting import Currency
 
-Rng = np.random.Generator
-Run = Callable[[IntArray, Rng], Output]
+_AIM, _SLACK = 0.04, 0.4
+"""A mean counts from here on; the sieve lets through what is a little lower."""
 
-PURE = Claim(Currency.PURE, 1.0)
 HALF = 40
 """Questions of each kind: those that the replaced row raises, and those that it lowers."""
 
@@ -76,10 +72,6 @@ def sieve(*, refresh: bool) -> Run:
         return place if not refresh or (place < asked and examined[place]) else asked
 
     return run
-
-
-_AIM, _SLACK = 0.04, 0.4
-"""A mean counts from here on; the sieve lets through what is a little lower."""
 
 
 def _tail(scale: float) -> Callable[[int], float]:

@@ -21,7 +21,7 @@ from discreet.privacy.mechanisms.additive import additive_for
 from discreet.release.answer import Found, Inquiry
 from discreet.release.oracles.components import Components
 from discreet.release.oracles.released import LARGEST, Released, check_alpha
-from discreet.release.oracles.smooth import Curved
+from discreet.release.oracles.smooth import Smooth
 from discreet.release.release import Measurement
 from discreet.release.selection import MAX_TRIPLE, components, select_first
 from discreet.room import Room
@@ -81,7 +81,7 @@ def run_moments(room: Room, asked: Inquiry) -> Found:
     """Release moments with all that is left of the budget, and test on them."""
 
     def oracle(parts: Components, domain: Domain) -> Released:
-        return Curved(parts, bins=domain.bins, alpha=asked.alpha, rng=np.random.default_rng(0))
+        return Smooth(parts, bins=domain.bins, alpha=asked.alpha, rng=np.random.default_rng(0))
 
     return _run(room, asked, oracle)
 

@@ -1,6 +1,8 @@
-"""Answers from a release: evidence of order 0 to 2 and tests whose null distribution includes the privacy noise.
+"""Answers from a release: evidence of order 0 to 2, and tests whose null distribution includes the privacy noise.
 
-How it works, and why the test has its level: ``released.md``.
+A residual is cut into independent directions, its spectrum. Evidence is the Bayes factor of their scores; a test
+weighs their squares, whose law is a mixture of chi-squared ones. How it works, and why the test has its level:
+``released.md``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,77 @@ from discreet.release.oracles.components import Components, Law, contrasts
 from discreet.release.oracles.strata import Estimates, Strata, Within
 from discreet.search.oracle import Question, Verdict
 
+EFFECT = 0.1
+"""Prior variance of a standardised dependence: decides which directions of a table carry weight."""
+
+SPARSE = 1.0
+"""Variance added to every cell: with hardly any noise the counts of rare cells are far from normal."""
+
+HEAVY = 2.0
+"""Products of two noises have heavy tails: their 1 % quantile is that of a normal with twice the variance."""
+
+DRAWS = 4000
+"""Draws of the simulated null where the noise is not Gaussian."""
+
+DOUBT = 0.1
+"""A null is simulated only where the Gaussian one gives a smaller p-value: the laws differ in their tails."""
+
+BATCH = 20_000_000
+"""Numbers in one batch of matrices."""
+
+LARGEST = 2_000_000
+"""Numbers that one question of order 2 may take."""
+
 _EQUAL = 1e-9
+"""Weights that differ by less, as a part of the largest, are taken for equal; smaller ones count nothing."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """A residual in independent directions: standard scores, and how much a dependence would add to their variance.
+
+    ``evidence`` is the log Bayes factor for dependence.
+    """
+
+    scores: FloatArray
+    gains: FloatArray
+    evidence: float
+
+    def redraw(self, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Return the evidence of scores as they might have been."""
+        return evidence_of(self.scores + rng.standard_normal((draws, len(self.scores))), self.gains)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Residuals of one shape, and their null covariance by where it comes from."""
+
+    values: FloatArray
+    sampled: FloatArray
+    blurred: FloatArray
+    prior: FloatArray
+
+
+def evidence_of(scores: FloatArray, gains: FloatArray) -> FloatArray:
+    """Return log Bayes factors for dependence, along the last axis."""
+    return np.asarray((scores**2 * (gains / (1 + gains)) - np.log1p(gains)).sum(axis=-1) / 2)
+
+
+def whiten(batch: Batch) -> tuple[FloatArray, FloatArray]:
+    """Return, for each residual, the map to independent directions with unit null variance, and the gain of each."""
+    root = np.linalg.cholesky(batch.sampled + batch.blurred)
+    half = np.linalg.solve(root, batch.prior)
+    ratio = np.linalg.solve(root, half.mT)
+    gains, directions = np.linalg.eigh((ratio + ratio.mT) / 2)
+    return directions.mT @ np.linalg.inv(root), np.maximum(gains, 0.0)
+
+
+def spectra(batch: Batch) -> list[Spectrum]:
+    """Return the spectrum of every residual."""
+    whitener, gains = whiten(batch)
+    scores = (whitener @ batch.values[..., None])[..., 0]
+    weighed = evidence_of(scores, gains).tolist()
+    return [Spectrum(z, g, e) for z, g, e in zip(scores, gains, weighed, strict=True)]
 
 
 def tail(weights: FloatArray, value: float) -> float:
@@ -84,76 +156,6 @@ def _slope(weights: FloatArray, t: float) -> tuple[float, float]:
     """Return K'(t) and K''(t)."""
     terms = weights / (1 - 2 * weights * t)
     return float(terms.sum()), 2 * float(terms @ terms)
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """A residual in independent directions: standard scores, and how much a dependence would add to their variance.
-
-    ``evidence`` is the log Bayes factor for dependence.
-    """
-
-    scores: FloatArray
-    gains: FloatArray
-    evidence: float
-
-    def redrawn(self, draws: int, rng: np.random.Generator) -> FloatArray:
-        """Return the evidence of scores as they might have been."""
-        return evidence_of(self.scores + rng.standard_normal((draws, len(self.scores))), self.gains)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Residuals of one shape, and their null covariance by where it comes from."""
-
-    values: FloatArray
-    sampled: FloatArray
-    blurred: FloatArray
-    prior: FloatArray
-
-
-def evidence_of(scores: FloatArray, gains: FloatArray) -> FloatArray:
-    """Return log Bayes factors for dependence, along the last axis."""
-    return np.asarray((scores**2 * (gains / (1 + gains)) - np.log1p(gains)).sum(axis=-1) / 2)
-
-
-def whiten(batch: Batch) -> tuple[FloatArray, FloatArray]:
-    """Return, for each residual, the map to independent directions with unit null variance, and the gain of each."""
-    root = np.linalg.cholesky(batch.sampled + batch.blurred)
-    half = np.linalg.solve(root, batch.prior)
-    ratio = np.linalg.solve(root, half.mT)
-    gains, directions = np.linalg.eigh((ratio + ratio.mT) / 2)
-    return directions.mT @ np.linalg.inv(root), np.maximum(gains, 0.0)
-
-
-def spectra(batch: Batch) -> list[Spectrum]:
-    """Return the spectrum of every residual."""
-    whitener, gains = whiten(batch)
-    scores = (whitener @ batch.values[..., None])[..., 0]
-    weighed = evidence_of(scores, gains).tolist()
-    return [Spectrum(z, g, e) for z, g, e in zip(scores, gains, weighed, strict=True)]
-
-
-EFFECT = 0.1
-"""Prior variance of a standardised dependence: decides which directions of a table carry weight."""
-
-SPARSE = 1.0
-"""Variance added to every cell: with hardly any noise the counts of rare cells are far from normal."""
-
-HEAVY = 2.0
-"""Products of two noises have heavy tails: their 1 % quantile is that of a normal with twice the variance."""
-
-DRAWS = 4000
-"""Draws of the simulated null where the noise is not Gaussian."""
-
-DOUBT = 0.1
-"""A null is simulated only where the Gaussian one gives a smaller p-value: the laws differ in their tails."""
-
-BATCH = 20_000_000
-"""Numbers in one batch of matrices."""
-
-LARGEST = 2_000_000
-"""Numbers that one question of order 2 may take."""
 
 
 def check_alpha(alpha: float, law: Law) -> None:
@@ -229,24 +231,24 @@ class Released:
 
     def weigh(self, questions: Iterable[Question]) -> list[float]:
         """Return the evidence for dependence in each question, all worked out together."""
-        asked = [_ordered(q) for q in questions]
+        asked = [_order(q) for q in questions]
         self._work_out(asked)
         return [self._evidence(q) for q in asked]
 
     def redraw(self, questions: Iterable[Question], draws: int, rng: np.random.Generator) -> FloatArray:
         """Return evidence as it might have been with other rows and noise: one row a draw, one column a question."""
-        asked = [_ordered(q) for q in questions]
+        asked = [_order(q) for q in questions]
         self._work_out(asked)
         columns = []
         for q in asked:
             found = [s for s in (self._pooled.get(q), self._apart.get(q)) if s is not None]
-            drawn = [s.redrawn(draws, rng) for s in found]
+            drawn = [s.redraw(draws, rng) for s in found]
             columns.append(np.logaddexp.reduce(drawn, axis=0) - np.log(len(drawn)) if drawn else np.zeros(draws))
         return np.stack(columns, axis=1) if columns else np.zeros((draws, 0))
 
     def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
         """Test whether x and y are independent given at most two columns."""
-        q = _ordered((x, y, given))
+        q = _order((x, y, given))
         if q not in self._asked:
             self._work_out([q], apart=False)
             self._asked[q] = self._test(q)
@@ -260,7 +262,7 @@ class Released:
         seen = float(spectrum.scores**2 @ weights)
         p_value = tail(weights, seen)
         if self.parts.law == "laplace" and p_value < DOUBT:
-            p_value = self._simulated(q)
+            p_value = self._simulate(q)
         return Verdict(independent=p_value > self._alpha, evidence=spectrum.evidence, p_value=p_value)
 
     def _evidence(self, q: Question) -> float:
@@ -300,7 +302,7 @@ class Released:
                     part = group[start : start + step]
                     known.update(zip(part, spectra(make(part)), strict=True))
 
-    def _inputs(self, group: Sequence[Question]) -> tuple[Within, Within, Strata, FloatArray, FloatArray]:
+    def _stack_inputs(self, group: Sequence[Question]) -> tuple[Within, Within, Strata, FloatArray, FloatArray]:
         """Stack both sides within the strata, the strata, the pairs' interactions and their variances."""
         keys = [tuple(sorted(given)) for _, _, given in group]
         xs, ys = (
@@ -315,7 +317,7 @@ class Released:
 
     def residuals(self, group: Sequence[Question]) -> Batch:
         """Return what is left of each pair's table when the part that the strata explain is taken away."""
-        sx, sy, strata, table, variance = self._inputs(group)
+        sx, sy, strata, table, variance = self._stack_inputs(group)
         size = strata.size
         values = table - sx.shares @ sy.counts.mT - sx.counts @ sy.shares.mT
         values = values + (sx.shares * size[:, None, :]) @ sy.shares.mT
@@ -334,7 +336,7 @@ class Released:
 
     def _apart_batch(self, group: Sequence[Question]) -> Batch:
         """Return what is left of each pair's table in every stratum of a third column."""
-        sx, sy, strata, table, variance = self._inputs(group)
+        sx, sy, strata, table, variance = self._stack_inputs(group)
         size, (count, levels) = strata.size, strata.size.shape
         triples = [self.parts.values(x, y, *given) for x, y, given in group]
         third = np.array([self.parts.variance(x, y, *given) for x, y, given in group])
@@ -361,18 +363,18 @@ class Released:
         blurred[:, diagonal, diagonal] += extra.reshape(count, -1)
         return Batch(values.reshape(count, -1), sampled.reshape(square), blurred, prior.reshape(square))
 
-    def _simulated(self, q: Question) -> float:
+    def _simulate(self, q: Question) -> float:
         """Return the p-value with Laplace noise on the components that matter most."""
         x, y, given = q
         batch = self.residuals([q])
         sizes, key = self.parts.sizes, tuple(sorted(given))
-        drawn = self._laplace(x, y).reshape(DRAWS, -1)
+        drawn = self._draw_laplace(x, y).reshape(DRAWS, -1)
         heavy = self.parts.variance(x, y) * np.eye(drawn.shape[1])
         if len(key) == 1:
             cz = contrasts(sizes[key[0]])
             around_x, around_y = (self.estimates.within(side, key).shares @ cz for side in (x, y))
-            from_x = self._laplace(x, key[0]) @ around_y.T
-            from_y = around_x @ self._laplace(y, key[0]).mT
+            from_x = self._draw_laplace(x, key[0]) @ around_y.T
+            from_y = around_x @ self._draw_laplace(y, key[0]).mT
             drawn = drawn - (from_x + from_y).reshape(DRAWS, -1)
             heavy = heavy + self.parts.variance(y, key[0]) * np.kron(around_x @ around_x.T, np.eye(len(around_y)))
             heavy = heavy + self.parts.variance(x, key[0]) * np.kron(np.eye(len(around_x)), around_y @ around_y.T)
@@ -387,14 +389,14 @@ class Released:
         seen = float((whitener[0] @ batch.values[0]) ** 2 @ weights)
         return float(1 + (((draws @ whitener[0].T) ** 2) @ weights >= seen).sum()) / (1 + DRAWS)
 
-    def _laplace(self, x: str, y: str) -> FloatArray:
+    def _draw_laplace(self, x: str, y: str) -> FloatArray:
         """Draw Laplace noise on a table of two columns, in contrasts."""
         a, b = self.parts.sizes[x], self.parts.sizes[y]
         cells = self._rng.laplace(scale=np.sqrt(self.parts.variance(x, y) / 2), size=(DRAWS, a, b))
         return np.asarray(contrasts(a).T @ cells @ contrasts(b))
 
 
-def _ordered(question: Question) -> Question:
+def _order(question: Question) -> Question:
     x, y, given = question
     return (x, y, given) if x < y else (y, x, given)
 

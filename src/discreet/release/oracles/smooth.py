@@ -15,7 +15,7 @@ import numpy as np
 from discreet.arrays import FloatArray
 from discreet.release.oracles.components import Components, contrasts
 from discreet.release.oracles.released import Batch, Released
-from discreet.search.oracle import Question
+from discreet.search.oracle import EMPTY, Question
 
 DECAY = 0.3
 """How much less a dependence is expected of a curve with one more turn, in variance."""
@@ -26,16 +26,14 @@ TURNS = 4
 INNER, OUTER = 1 / 12, 0.1
 """Spread of a column within a bin, in squares of the step to the next bin: even in the middle, wider at the ends."""
 
-DOUBTED = 0.6
+UNSURE = 0.6
 """How far the correction for coarse bins may be off, in parts of itself."""
 
 UNEXPLAINED = 3.0
 """How much of what bins explain they may miss beyond that, times the square of their number."""
 
-NONE: frozenset[str] = frozenset()
 
-
-class Curved(Released):
+class Smooth(Released):
     """An oracle from released components of columns some of which are numbers in bins.
 
     Parameters
@@ -62,17 +60,17 @@ class Curved(Released):
         batch = super().residuals(group)
         if not self._bins.keys() & {z for q in group for z in q[2]}:
             return self._smooth(batch, group)
-        sx, sy, strata, _, _ = self._inputs(group)
+        sx, sy, strata, _, _ = self._stack_inputs(group)
         steps = [self._steps(sorted(q[2])) for q in group]
         left = np.zeros_like(batch.values)
         for along in zip(*steps, strict=True):
             gx, gy = (side.shares @ np.stack(along).mT for side in (sx, sy))
             left += ((gx * strata.size[:, None, :]) @ gy.mT).reshape(left.shape)
-        whole = super().residuals([(x, y, NONE) for x, y, _ in group]).values
+        whole = super().residuals([(x, y, EMPTY) for x, y, _ in group]).values
         spread = np.einsum("nii->n", batch.sampled)
         fewest = np.array([min((self._bins[z] for z in q[2] if z in self._bins), default=np.inf) for q in group])
         missed = (UNEXPLAINED / fewest**2) ** 2
-        doubt = DOUBTED**2 * (left**2).sum(axis=1) + missed * ((whole - batch.values) ** 2).sum(axis=1)
+        doubt = UNSURE**2 * (left**2).sum(axis=1) + missed * ((whole - batch.values) ** 2).sum(axis=1)
         doubt = doubt / np.where(spread > 0, spread, 1.0)
         blurred = batch.blurred + doubt[:, None, None] * batch.sampled
         return self._smooth(replace(batch, values=batch.values - left, blurred=blurred), group)
