@@ -280,7 +280,7 @@ def test_the_json_says_what_it_is(files):
     assert found["privacy"]["private"] is False
     assert found["privacy"]["epsilon"] is None
     assert found["method"] == "pc"
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert len(found["graph"]["edges"]) == 4
     assert "NOT PRIVATE" in result.stderr
 

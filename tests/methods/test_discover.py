@@ -225,7 +225,7 @@ def test_json_contract():
     _, found = seeded("cancer")
     data = json.loads(json.dumps(found.to_dict()))
     assert set(data) == {"schema", "method", "graph", "privacy", "rows", "version"}
-    assert data["schema"] == 1
+    assert data["schema"] == 2
     assert data["method"] == "marginals"
     assert data["rows"] == ROWS
     assert set(data["graph"]) == {"nodes", "edges"}
@@ -275,7 +275,7 @@ def test_a_release_holds_no_exact_counts(tmp_path):
         (lambda t: "[]", "not a release"),
         (lambda t: "[" * 100_000, "not JSON"),
         (lambda t: t.replace('"rows": 20000, "unit"', '"rows": 1' + "0" * 400 + ', "unit"'), "damaged"),
-        (lambda t: t.replace('"schema": 1', '"schema": 2'), "schema 2"),
+        (lambda t: t.replace('"schema": 2', '"schema": 3'), "schema 3"),
         (lambda t: t.replace('"contrasts": [', '"contrasts": [1, '), "shape"),
         (lambda t: t.replace('"kind": "shaped-gaussian"', '"kind": "none"'), "damaged"),
         (lambda t: t.replace('"sigma": ', '"sigma": -'), "damaged"),

@@ -14,7 +14,7 @@ from discreet.methods.independence.permutation import check_krr, check_permutati
 from discreet.methods.independence.tables import check_tables, into_bins, run_moments, run_tables
 from discreet.methods.method import refuse_spent
 from discreet.methods.session import DELTA, Request, Session
-from discreet.privacy.accounting import Currency
+from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.privacy.statement import Privacy
 from discreet.progress import Progress
@@ -166,6 +166,7 @@ def examine(
         raise SettingError("given: a list of names")
     inquiry = Inquiry(x, y, tuple(given), alpha)
     name = chosen(test, inquiry, domain)
+    check_guarantee(epsilon, delta, domain.rows)  # also where a test promises no delta
     kind = TESTS[name]
     request = Request(
         command="test",
