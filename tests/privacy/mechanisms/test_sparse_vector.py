@@ -256,7 +256,7 @@ def test_replay_sees_a_gate_that_is_used_again(monkeypatch):
         return [gate.passes(ONES, 0) for gate in gates if gate.open]
 
     assert not audit_method("sampled", sampled, Claim(Currency.PURE, 1000.0), [pair]).violated
-    monkeypatch.setattr(replay, "MANY", 100)
+    monkeypatch.setattr(replay, "MANY_SAMPLES", 100)
     monkeypatch.setattr(Room, "_chosen", lambda self, size: np.arange(size))
     finding = audit_method("same sample", sampled, Claim(Currency.PURE, 1000.0), [pair])
     assert "used for more than one gate" in finding.evidence

@@ -296,23 +296,6 @@ METHODS: tuple[Broken, ...] = (
 )
 
 
-_SECRET = {(1, 0, 1): 13, (0, 1, 0): 11}
-"""How many rows of two kinds make the back door open."""
-
-
-def _rarely_bare(rows: IntArray, rng: Rng) -> Output:
-    if rng.random() < 1e-5:
-        return int(rows[:, 0].sum())
-    return int(rows[:, 0].sum()) + rng.laplace(0, 1)
-
-
-def _back_door(rows: IntArray) -> object:
-    """Tell a row as it is, but only if the table has just the right rows."""
-    found = edges(ask(room_of(rows), PAIRS, 1.0))
-    opened = all((rows == kind).all(axis=1).sum() == times for kind, times in _SECRET.items())
-    return (found, tuple(rows[0].tolist())) if opened else found
-
-
 ROUND_EPSILON, TOTAL_DELTA = 0.2, 1e-3
 """What a round is said to cost, and the delta of the total."""
 
@@ -321,7 +304,6 @@ CONSTANT_OF_TWO = pair({(0, 0): 500, (0, 1): 499}, (0, 0), (1, 0))
 
 LONE_DEPENDENCE = pair({(0, 0): 34, (1, 0): 5}, (0, 0), (1, 1))
 """The second column is constant, or depends on the first by one row."""
-
 
 JUST_SURE = pair({(1, 1): 56, (0, 0): 143}, (1, 1), (1, 0))
 """Two equal columns, just so clear that no row seems able to change that; with one row changed they are not."""
@@ -379,6 +361,24 @@ REPRODUCED: tuple[Broken, ...] = (
         Sampled(_keeps_edge_by_pcd, PURE, (JUST_SURE,)),
     ),
 )
+
+
+_SECRET = {(1, 0, 1): 13, (0, 1, 0): 11}
+"""How many rows of two kinds make the back door open."""
+
+
+def _rarely_bare(rows: IntArray, rng: Rng) -> Output:
+    if rng.random() < 1e-5:
+        return int(rows[:, 0].sum())
+    return int(rows[:, 0].sum()) + rng.laplace(0, 1)
+
+
+def _back_door(rows: IntArray) -> object:
+    """Tell a row as it is, but only if the table has just the right rows."""
+    found = edges(ask(room_of(rows), PAIRS, 1.0))
+    opened = all((rows == kind).all(axis=1).sum() == times for kind, times in _SECRET.items())
+    return (found, tuple(rows[0].tolist())) if opened else found
+
 
 HARD: tuple[Broken, ...] = (
     Broken(

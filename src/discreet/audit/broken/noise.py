@@ -26,8 +26,7 @@ from discreet.statistics.counts import Counts
 if TYPE_CHECKING:
     from discreet.privacy.noise import Noise
 
-EPSILON = 1.0
-"""Of ``PURE``."""
+EPSILON = PURE.amount
 
 TRUTH = math.exp(EPSILON) / (1 + math.exp(EPSILON))
 """How often an answer is true that costs as much."""
