@@ -15,9 +15,8 @@ from discreet.errors import KnowledgeError, SettingError
 from discreet.search.dseparation import DSeparation
 from discreet.search.graph import Graph, colliders, from_parents
 from discreet.search.interop import to_networkx
-from discreet.search.meek import Pattern, extend
 from discreet.search.oracle import Verdict
-from discreet.search.orientation import Claim, cpdag, orient
+from discreet.search.orientation import Claim, Pattern, cpdag, extend, orient
 from discreet.search.pc import find_skeleton, pc
 
 NAMES = "abcdefgh"

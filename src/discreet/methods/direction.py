@@ -16,9 +16,9 @@ from discreet.methods.method import refuse_spent
 from discreet.methods.session import Request, Session
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
+from discreet.privacy.mechanisms import at_least
 from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.privacy.mechanisms.exponential import selection_for
-from discreet.privacy.mechanisms.scales import at_least
 from discreet.privacy.statement import Privacy
 from discreet.progress import Progress, tell
 from discreet.release.direction import Direction, Directions

@@ -24,8 +24,8 @@ from discreet.methods.asking import (
 )
 from discreet.methods.method import Method
 from discreet.privacy.budget import GRAINS
+from discreet.privacy.mechanisms import at_least
 from discreet.privacy.mechanisms.exponential import SPREAD, Selection, TopK, selection_for
-from discreet.privacy.mechanisms.scales import at_least
 from discreet.progress import Progress, tell
 from discreet.release.discovery import Discovery
 from discreet.room import Room

@@ -19,9 +19,9 @@ from discreet.methods.asking import Asking, Prepared, check_room, prepare, share
 from discreet.methods.method import Method
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
+from discreet.privacy.mechanisms import root_below
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.privacy.mechanisms.exponential import SPREAD, top_k_for
-from discreet.privacy.mechanisms.scales import root_below
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
 from discreet.progress import Progress, tell
 from discreet.release.discovery import Discovery
@@ -29,7 +29,7 @@ from discreet.release.search import seeded
 from discreet.room import Room
 from discreet.search.graph import Graph, Pair
 from discreet.search.hybrid import COLLIDER, direct
-from discreet.search.meek import Triple, neighbours, pairs_left, unshielded
+from discreet.search.orientation import Triple, neighbours, pairs_left, unshielded
 from discreet.search.pc import break_cycles
 from discreet.statistics.dependence import MOVED, moved_by_steps
 from discreet.statistics.margins import Contrasts, Margin, Margins, each_moved

@@ -17,8 +17,8 @@ from discreet.methods.method import Method
 from discreet.methods.svt_pc import GateOracle, Round, pure_epsilon, round_epsilon, run_in_rounds
 from discreet.privacy.accounting import Currency, sample_epsilon
 from discreet.privacy.budget import GRAINS, Budget
+from discreet.privacy.mechanisms import at_least
 from discreet.privacy.mechanisms.additive import DiscreteLaplace
-from discreet.privacy.mechanisms.scales import at_least
 from discreet.privacy.mechanisms.sparse_vector import above_threshold_for
 from discreet.progress import Progress
 from discreet.release.discovery import Discovery

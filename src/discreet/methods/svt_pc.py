@@ -27,7 +27,7 @@ from discreet.methods.ci_tests import IndependenceTest
 from discreet.methods.method import Method
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS, Budget
-from discreet.privacy.mechanisms.scales import root_below
+from discreet.privacy.mechanisms import root_below
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
 from discreet.progress import Progress
 from discreet.release.discovery import Discovery

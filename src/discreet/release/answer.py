@@ -9,7 +9,7 @@ from typing import Any
 from discreet._version import __version__
 from discreet.errors import ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
-from discreet.statistics.sets import Between
+from discreet.statistics import Between
 
 NOT_PROOF = (
     "Independent means that no dependence was found at this level: it may be too weak for these rows and this "

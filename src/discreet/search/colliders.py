@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.search.graph import Pair
-from discreet.search.meek import Triple
+from discreet.search.orientation import Triple
 
 BANNED = -1e7
 """Weight of an arrow that knowledge forbids."""

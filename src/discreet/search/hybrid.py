@@ -16,9 +16,8 @@ import numpy as np
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.search.colliders import arrange
 from discreet.search.graph import Graph, Pair, colliders
-from discreet.search.meek import Triple, neighbours, pairs_left, unshielded
 from discreet.search.oracle import EMPTY, Question, Scorer
-from discreet.search.orientation import Claim, extension, orient
+from discreet.search.orientation import Claim, Triple, extension, neighbours, orient, pairs_left, unshielded
 
 PASSING = 0.3
 """A column explains a dependence only if it shares at least this part of its evidence with both sides."""

@@ -16,9 +16,8 @@ from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError, SettingError
 from discreet.progress import Progress, tell
 from discreet.search.graph import Graph, Pair
-from discreet.search.meek import Triple, arcs_on_cycles, neighbours, pairs_left
 from discreet.search.oracle import Oracle, Verdict
-from discreet.search.orientation import Claim, orient
+from discreet.search.orientation import Claim, Triple, arcs_on_cycles, neighbours, orient, pairs_left
 
 CLEAR = 0.5
 """Evidence (a logarithm of odds) that decides whether a triple is a collider."""

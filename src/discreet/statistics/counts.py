@@ -11,8 +11,7 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity, Table
-from discreet.statistics.sets import check_countable, columns_of, cut
+from discreet.statistics import Sensitivity, Table, check_countable, columns_of, cut
 
 
 @dataclass(frozen=True)

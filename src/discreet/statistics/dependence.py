@@ -17,8 +17,7 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity, Table
-from discreet.statistics.sets import check_countable
+from discreet.statistics import Sensitivity, Table, check_countable
 
 STEPS = 1000
 """Steps that the sensitivity of the real value is cut into."""

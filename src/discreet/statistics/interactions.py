@@ -14,8 +14,7 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity, Table
-from discreet.statistics.sets import check_countable, columns_of, cut
+from discreet.statistics import Sensitivity, Table, check_countable, columns_of, cut
 
 MAX_ENUMERATED = 12
 """Up to so many columns the sensitivity is found by looking at every set of columns in which two rows may differ."""

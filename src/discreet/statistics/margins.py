@@ -16,10 +16,9 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity, Table
+from discreet.statistics import Sensitivity, Table, columns_of
 from discreet.statistics.dependence import MOVED, Dependence
 from discreet.statistics.ranks import Ranked
-from discreet.statistics.sets import columns_of
 
 CHUNK = 32
 """Tables that are counted at once and held in memory."""

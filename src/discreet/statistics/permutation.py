@@ -17,12 +17,11 @@ import numpy as np
 from discreet.arrays import FloatArray, IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.statistics import Sensitivity, Table
+from discreet.statistics import Between, Sensitivity, Table
 from discreet.statistics.curves import UNIT, on_scale
 from discreet.statistics.dependence import STEPS
 from discreet.statistics.hsic import LEVELS, MANY, ROOT_ERROR, WIDTHS, Waves
 from discreet.statistics.ridge import CUT, check_fit, moved_residual, residuals
-from discreet.statistics.sets import Between
 
 SIZES = (20, 60, 120, 240, 360, 720, 840, 1260, 2520, 5040)
 """Sizes of groups: with many divisors, hardly a row is left that a permutation does not move."""

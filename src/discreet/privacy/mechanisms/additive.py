@@ -11,7 +11,7 @@ from discreet.arrays import IntArray
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Cost
-from discreet.privacy.mechanisms.scales import at_least, check_scale, root_at_least
+from discreet.privacy.mechanisms import at_least, check_scale, root_at_least
 from discreet.statistics import Sensitivity
 
 if TYPE_CHECKING:

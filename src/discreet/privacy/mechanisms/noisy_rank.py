@@ -13,7 +13,7 @@ from discreet.arrays import IntArray
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, mu_of_range, range_of_mu
 from discreet.privacy.budget import Cost
-from discreet.privacy.mechanisms.scales import at_least, check_scale, root_below
+from discreet.privacy.mechanisms import at_least, check_scale, root_below
 from discreet.statistics import Sensitivity
 
 if TYPE_CHECKING:

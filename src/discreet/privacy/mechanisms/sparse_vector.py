@@ -11,7 +11,7 @@ from discreet.arrays import IntArray
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, amplified
 from discreet.privacy.budget import Cost
-from discreet.privacy.mechanisms.scales import at_least, check_scale
+from discreet.privacy.mechanisms import at_least, check_scale
 from discreet.statistics import Sensitivity
 
 if TYPE_CHECKING:
