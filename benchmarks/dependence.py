@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from discreet.audit.spare import StratifiedKendall
+from discreet.audit.statistics import StratifiedKendall
 from discreet.data.memory import MemoryTable
 from discreet.simulation.networks import Codes, network
 from discreet.statistics.dependence import Dependence

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from discreet.audit.spare import SeparationHSIC
+from discreet.audit.statistics import SeparationHSIC
 from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import BudgetError

@@ -11,7 +11,7 @@ from importlib import import_module
 import pytest
 from click.testing import CliRunner
 
-import discreet.audit.spare
+import discreet.audit.statistics
 import discreet.baselines.exact
 import discreet.privacy.mechanisms
 import discreet.release.oracles
@@ -59,7 +59,7 @@ def classes_with(package, attribute):
 
 
 def statistics():
-    return classes_with(discreet.statistics, "evaluate") | classes_with(discreet.audit.spare, "evaluate")
+    return classes_with(discreet.statistics, "evaluate") | classes_with(discreet.audit.statistics, "evaluate")
 
 
 def test_every_statistic_has_an_audit():

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.audit import table_of
-from discreet.audit.spare import KendallA, SpearmanA
+from discreet.audit.statistics import KendallA, SpearmanA
 from discreet.cli import main
 from discreet.domain import People
 from discreet.errors import DoubtWarning, ReleaseError, RoomError, SettingError

@@ -12,7 +12,7 @@ import pytest
 from discreet.audit import table_of
 from discreet.audit.broken import domain_of
 from discreet.audit.neighbours import climb, every, guided, hand_made, random_pairs
-from discreet.audit.spare import AverageTau, GStatistic, KendallA, Marginal, SpearmanA, StratifiedKendall
+from discreet.audit.statistics import AverageTau, GStatistic, KendallA, Marginal, SpearmanA, StratifiedKendall
 from discreet.audit.subjects import objective
 from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError

@@ -10,7 +10,7 @@ from scipy import stats
 
 from discreet.audit import table_of
 from discreet.audit.broken import domain_of, pair
-from discreet.audit.spare import GStatistic
+from discreet.audit.statistics import GStatistic
 from discreet.statistics.dependence import MOVED, STEPS
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation, gain
 

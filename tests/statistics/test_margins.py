@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.audit import table_of
 from discreet.audit.broken import domain_of
 from discreet.audit.neighbours import climb, every, hand_made, random_pairs
-from discreet.audit.spare import AverageTau
+from discreet.audit.statistics import AverageTau
 from discreet.audit.subjects import objective
 from discreet.errors import SettingError
 from discreet.statistics.dependence import MOVED

@@ -11,7 +11,7 @@ import pytest
 import discreet as dc
 from discreet.audit import Neighbours, table_of
 from discreet.audit.neighbours import climb, random_pairs
-from discreet.audit.spare import SeparationHSIC
+from discreet.audit.statistics import SeparationHSIC
 from discreet.audit.subjects import objective
 from discreet.errors import RoomError, SettingError
 from discreet.privacy.accounting import Currency

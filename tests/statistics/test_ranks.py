@@ -12,7 +12,7 @@ from scipy import stats
 from discreet.audit import table_of
 from discreet.audit.broken import domain_of, pair
 from discreet.audit.broken.ranks import STRATA, STRATA_PAIR, strata_that_move
-from discreet.audit.spare import FARTHEST, AverageTau, KendallA, SpearmanA, StratifiedKendall
+from discreet.audit.statistics import FARTHEST, AverageTau, KendallA, SpearmanA, StratifiedKendall
 from discreet.statistics.dependence import MOVED, STEPS
 from discreet.statistics.ranks import (
     MAX_CUBED,

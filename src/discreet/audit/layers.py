@@ -71,7 +71,7 @@ MADE_UP = ("discreet.data.memory", "discreet.data.counting")
 """Tables of made-up rows, which auditors may build. Everything else in that folder reads what a custodian hands in."""
 
 BROKEN = "discreet.audit.broken"
-SPARE = "discreet.audit.spare"
+UNASKED = "discreet.audit.statistics"
 """Statistics that no method asks for: as total as those that are."""
 
 AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken"))

@@ -22,7 +22,7 @@ from discreet.audit import Neighbours, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.neighbours import Objective
 from discreet.audit.replay import change, share
-from discreet.audit.spare import AverageTau, GStatistic, KendallA, SeparationHSIC, SpearmanA, StratifiedKendall
+from discreet.audit.statistics import AverageTau, GStatistic, KendallA, SeparationHSIC, SpearmanA, StratifiedKendall
 from discreet.audit.tape import exact_value
 from discreet.domain import Categorical, Column, Domain, Numeric
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge

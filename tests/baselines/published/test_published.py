@@ -20,7 +20,7 @@ from discreet.audit.broken import domain_of
 from discreet.audit.broken.methods import REPRODUCED
 from discreet.audit.register import QUICK, broken_cases, levels_of
 from discreet.audit.source import project_trees
-from discreet.audit.spare import StratifiedKendall
+from discreet.audit.statistics import StratifiedKendall
 from discreet.baselines.exact import ExactCounts
 from discreet.baselines.published import METHODS, REASONS, discover_published
 from discreet.baselines.published.discover import compose, reported_epsilon
