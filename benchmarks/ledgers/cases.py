@@ -22,7 +22,7 @@ from discreet.ledger.prices import Limit, Price
 from discreet.ledger.records import Kept
 from discreet.ledger.stores.postgres import SCHEMA
 from discreet.methods.discover import discover
-from discreet.methods.session import stamped
+from discreet.methods.session import with_stamp
 from discreet.release.discovery import Discovery
 from discreet.simulation.networks import network
 from ledgers.places import ASKED
@@ -129,7 +129,7 @@ def make_case(url: str, folder: Path, runs: int = 8) -> Case:
         if i % 4:
             stamp = ledger.commit(name, request, release().to_json(), [])
             handed.append(folder / f"{request}.json")
-            handed[-1].write_text(stamped(release(), stamp).to_json(), encoding="utf-8")
+            handed[-1].write_text(with_stamp(release(), stamp).to_json(), encoding="utf-8")
     return Case(url, folder, ledger, handed, ledger.read_all(), {name: ledger.standing(name).spent for name in LIMITS})
 
 

@@ -183,12 +183,12 @@ def _write_last(its: Case, text: str) -> None:
 
 
 def _hand_out(its: Case, request: str) -> Path:
-    from discreet.methods.session import stamped
+    from discreet.methods.session import with_stamp
 
     its.ledger.reserve("people", request, ASKED, PRICE)
     stamp = its.ledger.commit("people", request, release().to_json(), [])
     path = its.folder / f"{request}.json"
-    path.write_text(stamped(release(), stamp).to_json(), encoding="utf-8")
+    path.write_text(with_stamp(release(), stamp).to_json(), encoding="utf-8")
     return path
 
 

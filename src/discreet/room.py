@@ -163,7 +163,7 @@ class Room(Sealed):
         if mechanism.sample is not None:
             self._table.take(np.zeros(0, dtype=np.int64))
 
-    def settled(self, edges: Mapping[str, Sequence[float]]) -> Room:
+    def settle(self, edges: Mapping[str, Sequence[float]]) -> Room:
         """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.
 
         Edges come from a release or are public otherwise; the domain refuses those that are not on its grid.

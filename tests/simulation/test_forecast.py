@@ -19,7 +19,7 @@ from discreet.domain.knowledge import Knowledge
 from discreet.errors import SettingError
 from discreet.methods.svt_pc import SvtPC
 from discreet.release import expectation as expectations
-from discreet.release.expectation import Spread, ranged, weakest_seen
+from discreet.release.expectation import Spread, merge_ranges, weakest_seen
 from discreet.report.plan import plan_svg, plan_text, plan_words
 from discreet.simulation import forecast as forecasting
 from discreet.simulation.declared import KINDS, draw_over
@@ -138,7 +138,7 @@ def test_the_weakest_effect_seen_is_where_nine_in_ten_of_the_stronger_are_found(
 def test_spread_and_words_with_ranges():
     spread = Spread.of([0.0, 0.5, 1.0])
     assert (spread.mean, spread.low, spread.high) == (0.5, 0.05, 0.95)
-    assert ranged(["8 of 10 pairs", "8 of 9 pairs"]) == "8 of 9 to 10 pairs"
+    assert merge_ranges(["8 of 10 pairs", "8 of 9 pairs"]) == "8 of 9 to 10 pairs"
 
 
 def test_a_forecast_has_a_line_for_every_setting_and_its_rows_around():

@@ -19,7 +19,7 @@ from discreet.domain.knowledge import Knowledge
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.methods.ci_tests import CI_TESTS, MAX_CELLS, IndependenceTest
 from discreet.methods.method import refuse_spent
-from discreet.methods.power import drowned
+from discreet.methods.power import drowning_words
 from discreet.methods.quantile_bins import settle
 from discreet.privacy.accounting import MAX_EPSILON, Currency, limit_of
 from discreet.privacy.mechanisms.additive import additive_for
@@ -126,7 +126,7 @@ def warn_if_drowned(room: Room, deviation: float) -> None:
     """Warn if noise of so many steps leaves little to be seen. Nothing is spent."""
     rows = room.domain.rows
     step = 2 / (rows * STEPS)  # of the total variation of two binary columns
-    doubt = drowned(rows, room.budget.epsilon, deviation * step)
+    doubt = drowning_words(rows, room.budget.epsilon, deviation * step)
     if doubt is not None:
         warnings.warn(doubt, DoubtWarning, stacklevel=4)
 

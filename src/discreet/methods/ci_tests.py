@@ -93,13 +93,13 @@ def _information_threshold(null: Null) -> float:
 def _total_variation_threshold(null: Null) -> float:
     """The root of the chi-square's quantile, scaled to the spread that chance gives at most; strata add up as roots."""
     mean = _mean_root(null.freedom)
-    least = min(mean, math.sqrt(2 / math.pi) * math.sqrt(null.strata) * null.spread(_deviations))
+    least = min(mean, math.sqrt(2 / math.pi) * math.sqrt(null.strata) * null.spread(_indicator_deviations))
     return math.sqrt(chi2_quantile(null.freedom, null.alpha) / null.rows) / 2 * least / mean
 
 
 def _rank_threshold(null: Null) -> float:
     """The normal law's quantile, times the deviation of ranks with ties."""
-    return normal_quantile(null.alpha) * math.sqrt(null.spread(_untied))
+    return normal_quantile(null.alpha) * math.sqrt(null.spread(_rank_variance))
 
 
 CI_TESTS: dict[str, CiTest] = {
@@ -173,13 +173,13 @@ def _even(levels: int) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _deviations(shares: tuple[float, ...]) -> float:
+def _indicator_deviations(shares: tuple[float, ...]) -> float:
     """Return the sum of the standard deviations of all levels' indicators."""
     return math.fsum(math.sqrt(p * (1 - p)) for p in shares)
 
 
 @lru_cache(maxsize=4096)
-def _untied(shares: tuple[float, ...]) -> float:
+def _rank_variance(shares: tuple[float, ...]) -> float:
     """Return the variance of ranks, as a share of what it is without ties."""
     return 1 - math.fsum(p**3 for p in shares)
 

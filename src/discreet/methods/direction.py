@@ -159,12 +159,12 @@ def direction_in(
     refuse_spent(budget)
     each = Fraction(2 * math.floor(budget.left * GRAINS / (2 * len(asked))), GRAINS)  # halves lie on the budget's grid
     bins = curve_bins(domain.rows, float(each))
-    blurred = _blurred(domain.rows, float(each), bins, budget.group)
+    blurred = _warn_if_blurred(domain.rows, float(each), bins, budget.group)
     found = []
     for pair in asked:
         tell(progress, f"{pair.x} and {pair.y}: curves in {bins} bins, then {score}")
         curves, clear = _curves(room, BinnedSums(pair, bins), each * CURVES_SHARE)
-        judged = _judged(room, pair, curves, each * (1 - CURVES_SHARE), score)
+        judged = _judge(room, pair, curves, each * (1 - CURVES_SHARE), score)
         shown = tuple(tuple(round(height / UNIT, 6) for height in curve.heights) for curve in curves)
         found.append(Direction(pair.x, pair.y, score, *judged, sure, blurred, not clear, (shown[0], shown[1])))
     return Directions(tuple(found), Privacy.of(budget, domain, private=room.private), domain.rows)
@@ -182,7 +182,7 @@ def _curves(room: Room, statistic: BinnedSums, amount: Fraction) -> tuple[tuple[
     return statistic.curves(released, noise), statistic.clear(released, noise)
 
 
-def _judged(
+def _judge(
     room: Room, pair: Scaled, curves: tuple[Curve, Curve], amount: Fraction, score: str
 ) -> tuple[float, float | None]:
     """Release how much worse one direction fits, with the scale of its noise: by one draw of it, or by quartiles."""
@@ -198,7 +198,7 @@ def _judged(
     return steps * unit, mechanism.scale * unit
 
 
-def _blurred(rows: int, epsilon: float, bins: int, group: int) -> bool:
+def _warn_if_blurred(rows: int, epsilon: float, bins: int, group: int) -> bool:
     """Warn if the curves would be mostly noise, and say so; epsilon is for one row. Nothing is spent."""
     share = 8 * math.sqrt(2) / (epsilon * float(CURVES_SHARE)) / (rows / bins)
     if share > BLURRED:

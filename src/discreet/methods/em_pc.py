@@ -112,13 +112,13 @@ class _Dropper:
         for order in range(min(max_order, len(nodes) - 2) + 1):
             tell(progress, f"order {order}: {len(left)} pairs")
             for node in sorted(nodes):
-                for other, given in self._dropped(node, order, left):
+                for other, given in self._drop(node, order, left):
                     pair = frozenset((node, other))
                     del left[pair]
                     separations[pair] = Separation(given, SEPARATED)
         return Skeleton(nodes, left, separations)
 
-    def _dropped(self, node: str, order: int, left: dict[Pair, float]) -> list[tuple[str, frozenset[str]]]:
+    def _drop(self, node: str, order: int, left: dict[Pair, float]) -> list[tuple[str, frozenset[str]]]:
         """Choose which neighbours of a column to drop, and what separates each."""
         others = self._open(node, left)
         near = self._causes(node, left)

@@ -25,7 +25,7 @@ from discreet.privacy.mechanisms.exponential import SPREAD, top_k_for
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
 from discreet.progress import Progress, tell
 from discreet.release.discovery import Discovery
-from discreet.release.search import seeded
+from discreet.release.search import seeded_generator
 from discreet.room import Room
 from discreet.search.graph import Graph, Pair
 from discreet.search.hybrid import COLLIDER, direct
@@ -146,14 +146,14 @@ class _Keeper:
         pairs = [frozenset(p) for p in combinations(self._names, 2) if self._knowledge.may_touch(*p)]
         required = {pair for pair in pairs if self._knowledge.requires(*pair)}
         open_pairs = [pair for pair in pairs if pair not in required]
-        likely = required | self._found(open_pairs)
-        strengths = dict.fromkeys(required, math.inf) | self._measured(likely, likely - required)
+        likely = required | self._find(open_pairs)
+        strengths = dict.fromkeys(required, math.inf) | self._measure(likely, likely - required)
         kept = break_cycles(strengths, self._knowledge)
         unasked = pairs_left(self._names, pairs)
         weights = self._weights(kept, unasked)
-        return direct(tuple(self._room.domain), kept, weights, self._knowledge, seeded(), unasked=unasked)
+        return direct(tuple(self._room.domain), kept, weights, self._knowledge, seeded_generator(), unasked=unasked)
 
-    def _found(self, pairs: list[Pair]) -> set[Pair]:
+    def _find(self, pairs: list[Pair]) -> set[Pair]:
         """Find the pairs that may be edges."""
         stay = _stay(self._settings, len(self._names))
         if len(pairs) <= WORTH * stay:
@@ -200,7 +200,7 @@ class _Keeper:
         each = root_below(2 * (amount / stay - Fraction(1, GRAINS)))
         return above_threshold_for(each, moved_by_steps(), geometric=True), stay
 
-    def _measured(self, likely: Iterable[Pair], pairs: Iterable[Pair]) -> dict[Pair, float]:
+    def _measure(self, likely: Iterable[Pair], pairs: Iterable[Pair]) -> dict[Pair, float]:
         """Measure the margins of some pairs given sets of their neighbours; return those that count."""
         asked = sorted(pairs, key=sorted)
         if not asked:
@@ -208,7 +208,7 @@ class _Keeper:
         sets = self._sets(asked, neighbours(self._names, likely), self._settings.max_order)
         statistic = Margins(self._parts(asked, sets))
         tell(self._progress, f"measuring {len(asked)} pairs")
-        values, noise = self._released(statistic, MEASURING_SHARE)
+        values, noise = self._release(statistic, MEASURING_SHARE)
         found = sorted(zip(values, asked, strict=True), key=lambda one: -one[0])[: self._settings.edges]
         return {pair: value / noise for value, pair in found if value > CLEAR_BY * noise}
 
@@ -223,7 +223,7 @@ class _Keeper:
             return {}
         tell(self._progress, f"measuring {len(asked)} triples")
         statistic = Contrasts(tuple(a for a, _ in asked.values()), tuple(b for _, b in asked.values()))
-        values, noise = self._released(statistic, Fraction(1))
+        values, noise = self._release(statistic, Fraction(1))
         return {
             triple: -math.copysign((value / noise) ** 2 / 2, value) - COLLIDER
             for triple, value in zip(asked, values, strict=True)
@@ -240,7 +240,7 @@ class _Keeper:
             self._test.margin(x, y, given, self._room.domain),
         )
 
-    def _released(self, statistic: Margins | Contrasts, share: Fraction) -> tuple[list[int], float]:
+    def _release(self, statistic: Margins | Contrasts, share: Fraction) -> tuple[list[int], float]:
         """Release numbers for a share of what is left; return them and the standard deviation of their noise."""
         budget = self._room.budget
         mechanism = additive_for(budget.currency, budget.left * share, statistic.sensitivity(self._room.domain))

@@ -104,13 +104,13 @@ def run(
     """
     names, pairs = check_numbers(room, knowledge)
     if not pairs:
-        return _found(room, settings, knowledge, None, 0, 0.0, progress)
+        return _make_discovery(room, settings, knowledge, None, 0, 0.0, progress)
     levels = room.domain.shape(names)
     dependence, lengths = PairwiseHSIC(names, levels, settings.width, pairs), MeanLengths(names, levels, settings.width)
     _doubt(room, dependence, settings)
     singles = _mechanism(room, lengths, room.budget.left * LENGTHS_SHARE)
     tell(progress, f"measuring {lengths.name} with {singles.name}")
-    varied = _varied(room, lengths, singles)
+    varied = _measure_variation(room, lengths, singles)
     mechanism = _mechanism(room, dependence, room.budget.left)
     tell(progress, f"measuring {dependence.name} with {mechanism.name}")
     unit, rows = dependence.unit(room.domain.rows), room.domain.rows
@@ -122,7 +122,7 @@ def run(
     oracle = PairwiseReleased(seen, chance, noise, settings.level(len(names)))
     if settings.max_order:
         tell(progress, "a third column explains a pair by a rule of thumb: nothing is promised about its level")
-    return _found(room, settings, knowledge, oracle, len(pairs), noise.deviation, progress)
+    return _make_discovery(room, settings, knowledge, oracle, len(pairs), noise.deviation, progress)
 
 
 def check_numbers(room: Room, knowledge: Knowledge) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
@@ -138,7 +138,7 @@ def check_numbers(room: Room, knowledge: Knowledge) -> tuple[tuple[str, ...], tu
     return names, tuple((i, j) for i, j in places if knowledge.may_touch(names[i], names[j]))
 
 
-def _found(
+def _make_discovery(
     room: Room,
     settings: Pcd,
     knowledge: Knowledge,
@@ -167,7 +167,7 @@ def _noise(mechanism: Additive, unit: float) -> NoiseLaw:
     return NoiseLaw(law, math.sqrt(mechanism.variance) * unit)
 
 
-def _varied(room: Room, statistic: MeanLengths, mechanism: Additive) -> list[float]:
+def _measure_variation(room: Room, statistic: MeanLengths, mechanism: Additive) -> list[float]:
     """Release how far each column varies, rather more than less."""
     released = room.release(statistic, mechanism).values
     unit = statistic.unit(room.domain.rows)

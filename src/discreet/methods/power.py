@@ -87,7 +87,7 @@ def _too_noisy(
     return [f"with {domain.rows:,} rows and epsilon {epsilon:g} {what}; to see {GOAL:g} it takes {needed}"]
 
 
-def drowned(rows: int, epsilon: float, deviation: float) -> str | None:
+def drowning_words(rows: int, epsilon: float, deviation: float) -> str | None:
     """Return a doubt about a method that asks, from the noise of its answers in total variation of binary columns."""
     seen = STANDS_OUT * deviation
     if seen <= HOPELESS:

@@ -73,7 +73,7 @@ class SieveAndExamine(GateOracle):
         super().__init__(room, test, each)
         self._examine = each.examine
 
-    def confirmed(self, x: str, y: str, given: frozenset[str]) -> bool:
+    def confirm(self, x: str, y: str, given: frozenset[str]) -> bool:
         """Whether a pair that passed the sieve is independent by a released statistic, too."""
         self.asked += 1
         statistic = self._test.statistic(x, y, given)

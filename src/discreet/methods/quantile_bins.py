@@ -34,4 +34,4 @@ def settle(
         tell(progress, f"choosing {statistic.name} with {mechanism.name}")
         releases.append(room.release(statistic, mechanism))
     edges = {name: e for r in releases for name, e in r.statistic.edges(r.values, room.domain).items()}
-    return room.settled(edges), tuple(releases)
+    return room.settle(edges), tuple(releases)

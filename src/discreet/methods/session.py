@@ -126,7 +126,7 @@ class Session:
             tell(
                 self.progress, f"this request was answered at {when}: its release is shown again, and nothing is spent"
             )
-            return stamped(request.result.from_json(run.stored.body), run.stored.stamp)
+            return with_stamp(request.result.from_json(run.stored.body), run.stored.stamp)
 
         def make(currency: Currency | None, reserve: Callable[[Budget], None] | None) -> Budget:
             return Budget(
@@ -144,7 +144,7 @@ class Session:
         seen = None if run is None else run.note_rows
         table = load(data, domain, seen=seen, rows=request.looks_at_rows, reading=reading)
         found = request.run(Room(table, domain, budget))
-        return found if run is None else stamped(found, run.commit(found.to_json(), budget))
+        return found if run is None else with_stamp(found, run.commit(found.to_json(), budget))
 
     def _start(self, request: Request[H]) -> Run | None:
         account = Account(self.account) if isinstance(self.account, str) else self.account
@@ -158,7 +158,7 @@ def _warn_custodian(words: str) -> None:
     warnings.warn(words, DoubtWarning, stacklevel=4)
 
 
-def stamped(found: H, stamp: Stamp) -> H:
+def with_stamp(found: H, stamp: Stamp) -> H:
     """Return a release with its place in the ledger."""
     return replace(found, privacy=replace(found.privacy, ledger=stamp))  # type: ignore[type-var]
 

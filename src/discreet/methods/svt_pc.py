@@ -107,10 +107,10 @@ class GateOracle:
         self.asked += 1
         slack = round(GATE_SLACK * self._each.sieve.deviation)
         independent = gate.passes(Separators((self._test.margin(x, y, [given], gate.domain, slack),)), 0)
-        independent = independent and self.confirmed(x, y, given)
+        independent = independent and self.confirm(x, y, given)
         return Verdict(independent, -1.0 if independent else 1.0)
 
-    def confirmed(self, x: str, y: str, given: frozenset[str]) -> bool:
+    def confirm(self, x: str, y: str, given: frozenset[str]) -> bool:
         """Whether a pair that passed the gate is held for independent."""
         del x, y, given
         return True

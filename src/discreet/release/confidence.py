@@ -51,8 +51,8 @@ def confidences(
         edge = _curve(EDGE_CURVE, edges[pair])
         arrow = None
         if pair not in graph.undirected:
-            arrow = min(_curve(MARK_CURVE, (marks[pair], _log_odds(_stated(edge)))), edge)
-        result[pair] = Confidence(_stated(edge), None if arrow is None else _stated(arrow))
+            arrow = min(_curve(MARK_CURVE, (marks[pair], _log_odds(_round(edge)))), edge)
+        result[pair] = Confidence(_round(edge), None if arrow is None else _round(arrow))
     return result
 
 
@@ -68,7 +68,7 @@ def edge_features(
     alone = oracle.redraw([first[i] for i in known], EDGE_DRAWS, rng) > bar.keep
     given = oracle.redraw([last[i] for i in known], EDGE_DRAWS, rng)
     held = alone & (given > [bar.drop if last[i][2] else bar.keep for i in known])
-    stays = {i: _smoothed(column) for i, column in zip(known, held.T, strict=True)}
+    stays = {i: _smooth_log_odds(column) for i, column in zip(known, held.T, strict=True)}
     return {
         pair: (stays.get(i, _log_odds(MOST_STATED)), math.log1p(max(found.pairs[pair], 0.0)) if i in stays else 10.0)
         for i, pair in enumerate(pairs)
@@ -90,7 +90,7 @@ def mark_features(
         marks = direct(dict(zip(questions, row.tolist(), strict=True))).directed
         again.append([arc in marks for arc in graph.directed])
     shares = np.array(again, dtype=np.float64).reshape(len(drawn), -1)
-    return {frozenset(arc): _smoothed(column) for arc, column in zip(graph.directed, shares.T, strict=True)}
+    return {frozenset(arc): _smooth_log_odds(column) for arc, column in zip(graph.directed, shares.T, strict=True)}
 
 
 def _ends(pair: Pair) -> tuple[str, str]:
@@ -98,7 +98,7 @@ def _ends(pair: Pair) -> tuple[str, str]:
     return a, b
 
 
-def _smoothed(hits: FloatArray) -> float:
+def _smooth_log_odds(hits: FloatArray) -> float:
     """Return the log odds of a share, half a hit either way."""
     return math.log((float(hits.sum()) + 0.5) / (len(hits) - float(hits.sum()) + 0.5))
 
@@ -112,5 +112,5 @@ def _curve(weights: tuple[float, float, float], features: tuple[float, float]) -
     return 1 / (1 + math.exp(-min(max(value, -30.0), 30.0)))
 
 
-def _stated(confidence: float) -> float:
+def _round(confidence: float) -> float:
     return round(min(max(confidence, LEAST_STATED), MOST_STATED), 3)

@@ -125,7 +125,7 @@ class Forecast:
         }
 
 
-def expected(
+def summarize_trials(
     method: str, rows: int, epsilon: float, trials: Sequence[Trial], tables: tuple[Planned, ...] = ()
 ) -> Expected:
     """Sum up the runs of one setting."""
@@ -164,8 +164,8 @@ def steps(trials: Sequence[Trial]) -> tuple[Step, ...]:
             groups.setdefault(key, []).append((spending, spending.amount / trial.limit))
     return tuple(
         Step(
-            ranged([_named(s.statistic) for s, _ in same]),
-            ranged([s.mechanism for s, _ in same]),
+            merge_ranges([_strip_columns(s.statistic) for s, _ in same]),
+            merge_ranges([s.mechanism for s, _ in same]),
             round(len(same) / len(trials), 2),
             round(sum(share for _, share in same) / len(trials), 4),
         )
@@ -176,16 +176,16 @@ def steps(trials: Sequence[Trial]) -> tuple[Step, ...]:
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
-def _named(statistic: str) -> str:
+def _strip_columns(statistic: str) -> str:
     """Return what is asked without the columns it is asked of."""
     return re.sub(r" (?:of|between) (?!\d|pairs\b).*", "", statistic)
 
 
 def _alike(words: str) -> str:
-    return NUMBER.sub("#", _named(words))
+    return NUMBER.sub("#", _strip_columns(words))
 
 
-def ranged(alike: Sequence[str]) -> str:
+def merge_ranges(alike: Sequence[str]) -> str:
     """Return words that differ in numbers only as one, with the range of each number."""
     numbers = zip(*(NUMBER.findall(words) for words in alike), strict=True)
     spans = iter([_span(found) for found in numbers])

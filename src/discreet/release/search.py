@@ -80,7 +80,7 @@ def search_again(
     return search(found.measurements, found.privacy, found.domain, settings, knowledge=found.knowledge)
 
 
-def seeded() -> np.random.Generator:
+def seeded_generator() -> np.random.Generator:
     """Return a generator for searches and simulated nulls: the same release gives the same graph. No privacy noise."""
     return np.random.default_rng(0)
 
@@ -109,7 +109,7 @@ def looks_before(
 
 
 def _oracle(measurements: Sequence[Measurement], domain: Domain, settings: Marginals) -> Released:
-    return settings.oracle(components(measurements, domain), domain, seeded())
+    return settings.oracle(components(measurements, domain), domain, seeded_generator())
 
 
 def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
@@ -149,13 +149,13 @@ def _hybrid(
     around = list_triples(found, oracle, max_order=order)
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     weights = weigh_triples(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
-    graph = direct(names, found.pairs, weights, knowledge, seeded(), unasked=found.unasked)
+    graph = direct(names, found.pairs, weights, knowledge, seeded_generator(), unasked=found.unasked)
 
     def again(evidence: Mapping[Question, float]) -> Graph:
         weighed = weigh_triples(around, evidence)
-        return direct(names, found.pairs, weighed, knowledge, seeded(), unasked=found.unasked, restarts=0)
+        return direct(names, found.pairs, weighed, knowledge, seeded_generator(), unasked=found.unasked, restarts=0)
 
-    sure = confidences(graph, found, bar, around, oracle, again, seeded())
+    sure = confidences(graph, found, bar, around, oracle, again, seeded_generator())
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 
@@ -175,7 +175,7 @@ def _greedy(
     dag = greedy(
         tuple(domain),
         score,
-        rng=seeded(),
+        rng=seeded_generator(),
         knowledge=knowledge,
         max_parents=settings.max_order + 1,
         restarts=CLIMBS,

@@ -26,7 +26,7 @@ from discreet.methods.session import DELTA
 from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.progress import Progress
-from discreet.release.expectation import Forecast, Planned, Trial, expected
+from discreet.release.expectation import Forecast, Planned, Trial, summarize_trials
 from discreet.release.selection import SETTLING, select_first
 from discreet.release.settings import Marginals, Settings
 from discreet.room import Room
@@ -136,7 +136,7 @@ def forecast(
             most = f"{networks}" if networks else f"at most {MOST_NETWORKS}"
             progress(f"network {len(done)} of {most}: {len(cases)} runs")
     lines = [
-        expected(
+        summarize_trials(
             c.settings.name, c.rows, c.epsilon, [trials[i] for trials in done], _tables(domain, c, delta, knowledge)
         )
         for i, c in enumerate(cases)

@@ -195,7 +195,7 @@ def test_bins_that_wait_for_quantiles_are_found_in_the_engine(people, url):
     settled = narrow.settle({"steps": chosen})
     found = []
     for data in (table, url):
-        room = Room(load(data, narrow), narrow, Budget(epsilon=1, delta=1e-6)).settled({"steps": chosen})
+        room = Room(load(data, narrow), narrow, Budget(epsilon=1, delta=1e-6)).settle({"steps": chosen})
         found.append(room._table.counts([("steps", "select"), (HOSTILE, "steps")]))
     assert all((x == y).all() for x, y in zip(*found, strict=True))
     direct = load(url, settled).counts([("steps", "select"), (HOSTILE, "steps")])

@@ -51,7 +51,7 @@ def run_gcm(room: Room, asked: Inquiry) -> Found:
     (summed,) = room.release(product, last).values.tolist()
     chance = math.sqrt(domain.rows * spreads[0] * spreads[1] + last.variance / FINE**4)
     rng = np.random.default_rng(0)
-    null = domain.rows * _missed(moments[0], fits, noise, rng) + chance * rng.standard_normal(NULL_DRAWS)
+    null = domain.rows * _draw_missed(moments[0], fits, noise, rng) + chance * rng.standard_normal(NULL_DRAWS)
     p_value = (1 + int((np.abs(null) >= abs(summed) / FINE**2).sum())) / (1 + NULL_DRAWS)
     return p_value > asked.alpha, p_value
 
@@ -72,7 +72,7 @@ def _spreads(square: FloatArray, crossed: FloatArray, squares: FloatArray, noise
     return spread_x, spread_y
 
 
-def _missed(square: FloatArray, fits: FloatArray, noise: float, rng: np.random.Generator) -> FloatArray:
+def _draw_missed(square: FloatArray, fits: FloatArray, noise: float, rng: np.random.Generator) -> FloatArray:
     """Draw what noise like that of the release would add to a mean product of residuals, by fitting again."""
     values, vectors = np.linalg.eigh(square)
     square = (vectors * np.maximum(values, 0)) @ vectors.T

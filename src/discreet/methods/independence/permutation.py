@@ -21,19 +21,19 @@ def check_permutation(asked: Inquiry, domain: Domain, _currency: Currency) -> No
     """Refuse what a test by permutations cannot answer."""
     if asked.given:
         raise SettingError("given: the test `permutation` takes none; `moments`, `tables`, `krr` and `gcm` do")
-    _permuted(asked, domain).sensitivity(domain)
+    _statistic(asked, domain).sensitivity(domain)
 
 
 def check_krr(asked: Inquiry, domain: Domain, _currency: Currency) -> None:
     """Refuse what a test on residuals of kernel regressions cannot answer."""
     if not asked.given:
         raise SettingError("given: the test `krr` is for columns given others; take `permutation`")
-    _permuted(asked, domain).sensitivity(domain)
+    _statistic(asked, domain).sensitivity(domain)
 
 
 def run_permuted(room: Room, asked: Inquiry) -> Found:
     """Compare the rows with permutations of them, with noise on both; one bit is released."""
-    statistic, budget = _permuted(asked, room.domain), room.budget
+    statistic, budget = _statistic(asked, room.domain), room.budget
     sensitivity = statistic.sensitivity(room.domain)
     mechanism = noisy_rank_for(budget.currency, budget.left, sensitivity, beyond(asked.alpha, statistic.size))
     _warn_if_drowned(room, mechanism.scale * statistic.unit(room.domain.rows))
@@ -41,7 +41,7 @@ def run_permuted(room: Room, asked: Inquiry) -> Found:
     return not dependent, None
 
 
-def _permuted(asked: Inquiry, domain: Domain) -> PermutedHSIC:
+def _statistic(asked: Inquiry, domain: Domain) -> PermutedHSIC:
     return PermutedHSIC(Compared.of(asked.x, asked.y, asked.given, domain), size_for(asked.alpha))
 
 
