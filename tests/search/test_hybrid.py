@@ -17,8 +17,7 @@ from discreet.privacy.accounting import Currency, limit_of
 from discreet.release.confidence import _curve
 from discreet.release.oracles.components import Components, contrasts, pool, taken_apart
 from discreet.release.oracles.released import Released
-from discreet.release.search import look, search_again
-from discreet.release.search import seeded_generator as seeded_generator
+from discreet.release.search import look, search_again, seeded_generator
 from discreet.release.selection import select_first, select_next, single_weight
 from discreet.release.settings import Marginals
 from discreet.search.colliders import arrange
