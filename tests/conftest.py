@@ -5,6 +5,8 @@ import os
 import pytest
 
 LONG = (
+    "test_every_block_runs[docs/tutorial.md]",
+    "test_every_block_runs[docs/how-to/budget.md]",
     "test_the_command_writes_a_table_a_picture_and_json",
     "test_faults_of_servers_and_more_of_files",
     "test_it_runs_where_nothing_else_is",

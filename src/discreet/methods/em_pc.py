@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import ClassVar
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.methods.asking import (
@@ -52,10 +53,7 @@ class EmPC(InRounds):
     ``round_epsilon`` is what one choice costs.
     """
 
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "em-pc"
+    name: ClassVar[str] = "em-pc"
 
 
 def run(

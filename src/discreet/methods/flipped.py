@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import ClassVar
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
@@ -78,20 +79,14 @@ class Flipped(Asking):
 class FlippedSvt(Flipped):
     """Pairs that clearly depend are let pass by a gate, one after the other."""
 
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "flipped-svt"
+    name: ClassVar[str] = "flipped-svt"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlippedTopK(Flipped):
     """The pairs that depend most are chosen at once."""
 
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "flipped-top-k"
+    name: ClassVar[str] = "flipped-top-k"
 
 
 def run(

@@ -13,6 +13,7 @@ import warnings
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
@@ -69,6 +70,8 @@ class Pcd(Settings):
         Width of the kernels on a scale from -1 to 1 between the bounds.
     """
 
+    name: ClassVar[str] = "pcd"
+
     alpha: float | None = None
     max_order: int = 1
     width: float = 0.3
@@ -81,11 +84,6 @@ class Pcd(Settings):
             raise SettingError("max-order: 0 or 1; the method `pcd` looks at three columns at most")
         if not 0.05 <= self.width <= 2:
             raise SettingError("width: a number from 0.05 to 2")
-
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "pcd"
 
     def level(self, columns: int) -> float:
         """Return the level for so many columns."""

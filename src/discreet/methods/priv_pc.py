@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
@@ -42,17 +43,14 @@ class PrivPC(InRounds):
         Share of the rows that the sieve looks at; all of them by default, which sees most.
     """
 
+    name: ClassVar[str] = "priv-pc"
+
     sample: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sample is not None and not 0 < self.sample <= 1:
             raise SettingError("sample: a share of the rows, above 0 and at most 1")
-
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "priv-pc"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError
@@ -45,10 +45,7 @@ GATE_SLACK = 0.5
 class SvtPC(InRounds):
     """PC whose tests are asked one by one; a pair that looks independent is removed and costs a round."""
 
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "svt-pc"
+    name: ClassVar[str] = "svt-pc"
 
 
 @dataclass(frozen=True)

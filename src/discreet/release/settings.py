@@ -5,7 +5,6 @@ They stand on this side because they are written into a release, and to search i
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -32,18 +31,16 @@ SEARCHES = ("hybrid", "pc", "greedy")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ABC):
+class Settings:
     """Settings of a method, by which it is also known."""
+
+    name: ClassVar[str]
+    """The method's name."""
 
     def __post_init__(self) -> None:
         for name, values in self.choices.items():
             if getattr(self, name) not in values:
                 raise SettingError(f"{name.replace('_', '-')}: one of {', '.join(values)}")
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The method's name."""
 
     @property
     def choices(self) -> Mapping[str, Sequence[str]]:
@@ -78,6 +75,8 @@ class Marginals(Settings):
         Level of the tests of ``"pc"``.
     """
 
+    name: ClassVar[str] = "marginals"
+
     search: str = "hybrid"
     max_order: int = 2
     alpha: float = 0.01
@@ -90,11 +89,6 @@ class Marginals(Settings):
         check_alpha(self.alpha, "gaussian")
         if self.max_order not in (0, 1, 2):
             raise SettingError("max-order: 0, 1 or 2; the method measures up to three columns at a time")
-
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "marginals"
 
     @property
     def choices(self) -> Mapping[str, Sequence[str]]:
@@ -127,6 +121,8 @@ class Moments(Marginals):
         Bins of continuous columns for which none were declared. By default chosen from public facts.
     """
 
+    name: ClassVar[str] = "moments"
+
     bins: int | None = None
 
     rounds: ClassVar[int] = 3
@@ -135,11 +131,6 @@ class Moments(Marginals):
         super().__post_init__()
         if self.bins is not None and (type(self.bins) is not int or not 2 <= self.bins <= MOST_BINS):
             raise SettingError(f"bins: a whole number from 2 to {MOST_BINS}")
-
-    @property
-    def name(self) -> str:
-        """The method's name."""
-        return "moments"
 
     def select(
         self, seen: EvidenceSkeleton, domain: Domain, currency: Currency, amount: Fraction
