@@ -12,6 +12,9 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.audit import table_of
+from discreet.audit.neighbours import hand_made
+from discreet.audit.replay import audit_method
+from discreet.audit.subjects import method_subjects, objective
 from discreet.cli import main
 from discreet.domain import Categorical, Domain
 from discreet.methods.ci_tests import CI_TESTS
@@ -71,3 +74,25 @@ def test_it_runs_by_name_everywhere(covariance, tmp_path):
         found = dc.discover(table, domain=domain, epsilon=50.0, method=settings)
         assert found.graph.skeleton == {frozenset("xy")}, method
         assert found.settings["test"] == "covariance"
+
+
+def test_it_is_audited_with_every_method_that_asks(covariance):
+    for method in ("svt-pc", "priv-pc", "em-pc", "flipped-svt", "flipped-top-k"):
+        mine = [s for s in method_subjects(method) if s.settings.test == "covariance"]
+        assert {s.delta > 0 for s in mine} == {True, False}
+        subject = mine[0]
+        pairs = list(itertools.islice(hand_made(subject.domain), 3))
+        finding = audit_method(subject.name, subject.release, subject.claim, pairs)
+        assert not finding.violated, finding.evidence
+        assert "covariance" in subject.name
+
+
+def test_the_auditor_measures_its_sensitivity(covariance):
+    """A statistic that says too little is caught: the example as it is passes, with half of its bound it does not."""
+    domain = Domain({name: Categorical(categories=("0", "1")) for name in "xyz"}, rows=6)
+    honest, cheat = (
+        covariance("x", "y", ("z",)),
+        type("Cheat", (covariance,), {"_change": lambda self, size: 0.4 / size.rows}),
+    )
+    pairs = list(itertools.islice(hand_made(domain), 40))
+    assert max(map(objective(honest, domain), pairs)) <= 1 < max(map(objective(cheat("x", "y", ("z",)), domain), pairs))
