@@ -36,6 +36,15 @@ def test_an_edge_is_the_same_either_way_round():
     assert len({Edge("a", "b", TAIL, TAIL), Edge("b", "a", TAIL, TAIL)}) == 1
 
 
+def test_what_is_no_mark_or_kind_is_refused():
+    with pytest.raises(SettingError, match="tail, arrow, circle"):
+        Edge("a", "b", "tail", "dot")
+    with pytest.raises(SettingError, match="cpdag, pag"):
+        Graph("ab", kind="dag")
+    assert Edge("a", "b", "tail", "arrow") == Edge("a", "b", TAIL, ARROW)
+    assert repr(Graph("ab", [("b", "a")])) == "<Graph (cpdag) over a, b: b --> a>"
+
+
 def test_the_kind_decides_which_marks_there_are():
     with pytest.raises(SettingError, match="CPDAG"):
         Graph("ab", edges=[Edge("a", "b", CIRCLE, ARROW)])

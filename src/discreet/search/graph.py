@@ -53,10 +53,13 @@ class Edge:
     def __post_init__(self) -> None:
         if self.a == self.b:
             raise SettingError("graph: an edge joins two different nodes of the graph")
-        if _RANK[self.at_a] > _RANK[self.at_b]:
-            ends = {"a": self.b, "b": self.a, "at_a": self.at_b, "at_b": self.at_a}
-            for name, value in ends.items():
-                object.__setattr__(self, name, value)
+        try:
+            ends = [(self.a, Mark(self.at_a)), (self.b, Mark(self.at_b))]
+        except ValueError:
+            raise SettingError(f"graph: a mark is one of {', '.join(Mark)}") from None
+        (a, at_a), (b, at_b) = sorted(ends, key=lambda end: _RANK[end[1]])
+        for name, value in {"a": a, "b": b, "at_a": at_a, "at_b": at_b}.items():
+            object.__setattr__(self, name, value)
 
     def _ends(self) -> frozenset[tuple[str, Mark]]:
         return frozenset(((self.a, self.at_a), (self.b, self.at_b)))
@@ -87,6 +90,7 @@ class Edge:
         return (self.at_a, self.at_b) == (Mark.TAIL, Mark.TAIL)
 
 
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Graph:
     """A graph over named nodes, with a mark at either end of every edge.
 
@@ -105,6 +109,11 @@ class Graph:
         What the graph stands for.
     """
 
+    nodes: tuple[str, ...]
+    marked: frozenset[Edge]
+    """All edges, with their marks."""
+    kind: Kind
+
     def __init__(
         self,
         nodes: Iterable[str],
@@ -114,13 +123,13 @@ class Graph:
         edges: Iterable[Edge] = (),
         kind: Kind = Kind.CPDAG,
     ) -> None:
-        self.nodes = tuple(nodes)
-        self.kind = Kind(kind)
         given = [Edge(a, b, Mark.TAIL, Mark.ARROW) for a, b in directed]
         given += [_undirected(pair) for pair in undirected]
         given += edges
-        self.marked = frozenset(given)
-        """All edges, with their marks."""
+        if kind not in tuple(Kind):
+            raise SettingError(f"graph: the kind is one of {', '.join(Kind)}")
+        for name, value in {"nodes": tuple(nodes), "marked": frozenset(given), "kind": Kind(kind)}.items():
+            object.__setattr__(self, name, value)
         pairs = [edge.pair for edge in given]
         if not set(self.nodes).issuperset(n for pair in pairs for n in pair):
             raise SettingError("graph: an edge joins two different nodes of the graph")
@@ -130,9 +139,9 @@ class Graph:
             raise SettingError("graph: a CPDAG has arrows and lines only; circles and double arrows are for a PAG")
 
     def __repr__(self) -> str:
-        return (
-            f"Graph({self.nodes!r}, edges={sorted(self.marked, key=lambda e: (e.a, e.b))!r}, kind={self.kind.value!r})"
-        )
+        drawn = {Mark.TAIL: "--", Mark.ARROW: "<>", Mark.CIRCLE: "oo"}
+        edges = ", ".join(f"{e.a} {drawn[e.at_a][0]}-{drawn[e.at_b][1]} {e.b}" for e in self.edges())
+        return f"<Graph ({self.kind}) over {', '.join(self.nodes)}: {edges or 'no edges'}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
