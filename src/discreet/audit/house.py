@@ -105,17 +105,20 @@ class House:
     def __init__(self, modules: Iterable[Module]) -> None:
         self.modules = {module.name: module for module in modules}
         self.graph = {name: module.imports & self.modules.keys() for name, module in self.modules.items()}
+        self._reached: dict[str, frozenset[str]] = {}
 
-    def reachable(self, start: str) -> set[str]:
+    def reachable(self, start: str) -> frozenset[str]:
         """Return the modules that are run when one is imported, and those that its functions import."""
-        seen = self._with_packages(start)
-        stack = list(seen)
-        while stack:
-            for target in self.graph[stack.pop()]:
-                further = self._with_packages(target) - seen
-                stack += further
-                seen |= further
-        return seen
+        if start not in self._reached:
+            seen = self._with_packages(start)
+            stack = list(seen)
+            while stack:
+                for target in self.graph[stack.pop()]:
+                    further = self._with_packages(target) - seen
+                    stack += further
+                    seen |= further
+            self._reached[start] = frozenset(seen)
+        return self._reached[start]
 
     def _with_packages(self, name: str) -> set[str]:
         """Return a module and the packages it is in: they are run before it."""

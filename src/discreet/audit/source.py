@@ -43,9 +43,11 @@ def rules() -> dict[str, str]:
     return {rule_name(rule): (rule.__doc__ or "").split("\n")[0] for rule in RULES}
 
 
-def breaches(trees: Mapping[str, ast.Module]) -> list[Breach]:
-    """Return every breach of a rule in parsed modules."""
-    return _breaches(House(Module(name, tree) for name, tree in trees.items()), sorted(trees))
+def breaches(trees: Mapping[str, ast.Module], names: Iterable[str] | None = None) -> list[Breach]:
+    """Return every breach of a rule in parsed modules, or in those that are named."""
+    known = {(module.name, id(module.tree)): module for module in _project()}
+    house = House(known.get((name, id(tree))) or Module(name, tree) for name, tree in trees.items())
+    return _breaches(house, sorted(trees) if names is None else names)
 
 
 def _breaches(house: House, names: Iterable[str]) -> list[Breach]:
