@@ -63,7 +63,7 @@ def test_the_wheel_holds_the_package_and_no_more(wheel):
     assert held == _sources()
     kinds = {PurePosixPath(name).suffix for name in held if name != "discreet/report/fonts/LICENSE"}
     assert kinds == {".py", ".md", ".gz", ".css", ".js", ".ttf", ".typed"}
-    assert {"discreet/py.typed", "discreet/report/page.css", "discreet/networks/data/asia.bif.gz"} <= held
+    assert {"discreet/py.typed", "discreet/report/page.css", "discreet/simulation/data/asia.bif.gz"} <= held
     assert "discreet/privacy/noise.md" in held
     licences = ("licenses/LICENSE", "licenses/src/discreet/report/fonts/LICENSE")
     expected = {f"{INFO}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", *licences)}
