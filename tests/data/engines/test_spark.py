@@ -198,7 +198,7 @@ class TestCluster:
     def test_workers_that_go_away_in_the_middle(self, spark, monkeypatch, tmp_path):
         """Last: there are none afterwards."""
         url, folder = spark
-        monkeypatch.setattr("discreet.data.engines.spark.ALONE", 5)
+        monkeypatch.setattr("discreet.data.engines.spark.ALONE", 15)  # also where others keep the cores busy
         account = dc.Account("asia", f"sqlite:///{tmp_path}/ledger.db")
 
         def kill(words):
