@@ -16,7 +16,8 @@ def _count_fork() -> None:
     _forks += 1
 
 
-os.register_at_fork(after_in_child=_count_fork)
+if hasattr(os, "register_at_fork"):  # a system without forks has no copies
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 def this_process() -> tuple[int, int]:
