@@ -51,10 +51,11 @@ def events(outputs):
     return chain.from_iterable(combinations(range(outputs), size) for size in range(1, outputs + 1))
 
 
-def test_the_table_of_relations_holds_in_2000_random_mechanisms():
+@pytest.mark.parametrize("drawings", [300, pytest.param(2000, marks=pytest.mark.slow)])
+def test_the_table_of_relations_holds_in_random_mechanisms(drawings):
     rng = np.random.default_rng(1)
     inferred_more = at_this_population = infinite = 0
-    for _ in range(2000):
+    for _ in range(drawings):
         mechanism, population, delta = drawn(rng)
         found = {d: w.epsilon for d, w in all_definitions(mechanism, population, delta).items()}
         plain = found[1]
@@ -67,9 +68,9 @@ def test_the_table_of_relations_holds_in_2000_random_mechanisms():
         inferred_more += above(found[3], plain)
         at_this_population += above(at[3], plain)
         infinite += math.isinf(plain)
-    assert inferred_more > 400
-    assert at_this_population > 10
-    assert 50 < infinite < 1500
+    assert inferred_more > 0.2 * drawings
+    assert at_this_population > 0.005 * drawings
+    assert 0.025 < infinite / drawings < 0.75
 
 
 def test_random_populations_with_independent_cells_never_exceed():

@@ -40,12 +40,19 @@ ONLY_READ = {
 """Blocks whose commands are only read: hours, servers, installations, a reader's own files. Each says why."""
 
 
+SLOW = {
+    f"docs/{page}.md"
+    for page in ("tutorial", "how-to/budget", "how-to/engines", "how-to/ledger", "methods/direction", "methods/tests")
+}
+"""Pages whose blocks take long: run by `make test-all`."""
+
+
 def run(path, folder):
     words = [sys.executable, str(Path(__file__).parents[1] / "support" / "docs_page.py"), str(path)]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in PAGES])
 def test_every_block_runs(name, tmp_path):
     done = run(PAGES[name], tmp_path)
     assert done.returncode == 0, done.stderr

@@ -363,6 +363,7 @@ def test_the_level_holds_for_copies_of_a_rare_cause(rare, p, epsilon):
     assert np.sum(p_values <= 0.05) <= 300 * 0.075 + 5
 
 
+@pytest.mark.slow
 def test_laplace_tails_are_simulated():
     """Drowned in Laplace noise, a Gaussian null would call 1.65 times too many pairs dependent at 1 %."""
     world = World((2, 2, 2), 100_000, 0.005, p=3, law="laplace", seed=2)

@@ -58,9 +58,9 @@ def test_a_master_that_is_not_there_is_told_soon():
         load("spark://127.0.0.1:1?table=x", Domain({"a": Categorical(categories=("x",))}, rows=1))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="class")
 def spark(tmp_path_factory):
-    """A cluster, and a session on it that stays open as long as tests need one."""
+    """A cluster with files, and a session on it that stays open as long as a class of tests needs one."""
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(spark_cluster.java_home(folder)))
@@ -69,13 +69,18 @@ def spark(tmp_path_factory):
         settings = f"spark.cores.max 1\nspark.sql.warehouse.dir {folder / 'warehouse'}\n"
         (folder / "spark-defaults.conf").write_text(settings)  # leaves a worker to another driver
         with spark_cluster.cluster(folder / "cluster") as url:
-            pq.write_table(pa.table({"a": ["x"]}), folder / "one.parquet")
-            held = open_engine(f"{url}?parquet={folder / 'one.parquet'}")
+            pq.write_table(pa.table(asia()), folder / "asia.parquet")
+            held = open_engine(f"{url}?parquet={folder / 'asia.parquet'}")
             yield url, folder
             del held
 
 
-@pytest.fixture(scope="module")
+def asia() -> dict[str, list[str]]:
+    drawn = dc.network("asia").sample(20_000, np.random.default_rng(1))
+    return {name: list(values) for name, values in drawn.items()}
+
+
+@pytest.fixture(scope="class")
 def people(spark):
     table, domain = nasty(ROWS, np.random.default_rng(5))
     table = table.rename_columns([SPARK_NAME if name == HOSTILE else name for name in table.column_names])
@@ -122,10 +127,7 @@ class TestCluster:
 
     def test_the_same_noise_gives_the_same_graph_and_rows_can_be_pulled(self, spark):
         url, folder = spark
-        net = dc.network("asia")
-        rows = {name: list(values) for name, values in net.sample(20_000, np.random.default_rng(1)).items()}
-        pq.write_table(pa.table(rows), folder / "asia.parquet")
-        domain = net.domain(20_000)
+        rows, domain = asia(), dc.network("asia").domain(20_000)
         found = []
         for data in (rows, f"{url}?parquet={folder / 'asia.parquet'}"):
             room = Room(load(data, domain), domain, Budget(epsilon=1, delta=1e-6), noise=SeededNoise(7))
@@ -195,8 +197,13 @@ class TestCluster:
             load(f"{url}?parquet={folder / 'braces.parquet'}", Domain({"${spark.app.name}": domain["a"]}, rows=1))
         forget()
 
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+class TestClusterThatIsLost:
+    """On a cluster of its own: there is none afterwards."""
+
     def test_workers_that_go_away_in_the_middle(self, spark, monkeypatch, tmp_path):
-        """Last: there are none afterwards."""
         url, folder = spark
         monkeypatch.setattr("discreet.data.engines.spark.ALONE", 15)  # also where others keep the cores busy
         account = dc.Account("asia", f"sqlite:///{tmp_path}/ledger.db")
