@@ -94,7 +94,7 @@ def main() -> None:
         for way, find in WAYS.items():
             found = []
             for seed in range(runs):
-                sample = sample_of(Task("graphs", "cancer", "pcd", epsilon, rows, seed))
+                sample = sample_of(Task("graphs", "ours", "cancer", "pcd", rows, seed))
                 found.append(skeleton_f1(find(encode(sample), sample.domain, epsilon), sample.truth))
             error = float(np.std(found, ddof=1)) / runs**0.5
             print(f"cancer {rows:5d} rows  {way:28} F1 {np.mean(found):.2f} ({error:.2f})", flush=True)

@@ -195,11 +195,12 @@ def direction(
 
 @experiment.command()
 @click.option("--part", type=click.Choice(["tests", "graphs", "sachs", "all"]), default="all", show_default=True)
+@click.option("--models", default="printed,ours", show_default=True, help="Rows as the paper draws them, or as we do.")
 @click.option("--networks", default="cancer,asia,child,alarm", show_default=True, help="Graphs of the models.")
 @click.option("--methods", default="", help="Names with commas.  [default: all]")
 @click.option("--rows", default="", help="With commas.  [default: 200,500 for tests, 1000,2000,4000,8000 for graphs]")
 @click.option("--epsilons", default="0.1,0.2,0.4,0.8,1,2,4,8", show_default=True, help="Budgets, with commas.")
-@click.option("--runs", type=click.IntRange(1), help="Runs a setting.  [default: 100 for tests, 10 for graphs]")
+@click.option("--runs", type=click.IntRange(1), help="Runs a setting.  [default: 100 for tests, 25 for graphs]")
 @click.option("--quick", is_flag=True, help="Few runs on small graphs, to see that all works.")
 @click.option("--sachs", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Measured proteins (CSV).")
 @click.option("--edges", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Their arrows (CSV).")
@@ -207,6 +208,7 @@ def direction(
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
 def pcd(
     part: Literal["tests", "graphs", "sachs", "all"],
+    models: str,
     networks: str,
     methods: str,
     rows: str,
@@ -236,7 +238,7 @@ def pcd(
         networks = "cancer" if typed("networks") is ParameterSource.DEFAULT else networks
         budgets = [1.0, 8.0] if typed("epsilons") is ParameterSource.DEFAULT else budgets
     chosen = (names_in(methods), names_in(networks), whole_numbers_in(rows, "rows"), budgets)
-    planned = plan(parts, *chosen, runs, sachs, edges)
+    planned = plan(parts, names_in(models), *chosen, runs, sachs, edges)
     kept = KeptRuns(out / "runs.jsonl")
     work = partial(perform, sachs=sachs, edges=edges, epsilons=budgets)
     _, interrupted = go_on(kept, planned, kept.finished(Task), work, jobs=jobs, effort=lambda task: task.rows)

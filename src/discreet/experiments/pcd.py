@@ -1,13 +1,15 @@
 """Zhang, Xia, Ren, Guan, Zhou 2023 (*Differentially Private Nonlinear Causal Discovery from Numerical Data*) again.
 
-Tests of independence and graphs over columns of numbers: as published, which is NOT PRIVATE, and by this library. Where
-the noise of a published test can be computed instead of drawn, it is.
+Tests of independence and graphs over columns of numbers: as published, which is NOT PRIVATE, and by this library, on
+rows from the models that the paper prints and from ours. Where the noise of a published test can be computed instead of
+drawn, it is. What was computed for a question serves all epsilons.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,20 +20,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from discreet.baselines.published.pcd import (
-    PcdSettings,
-    deletion_probability,
-    equation_3,
-    on_unit_scale,
-    plain_sensitivity,
-    run_pcd,
-)
-from discreet.baselines.published.rcit import LAM, Rcit
+from discreet.baselines.published.pcd import SureOrNoisy, Test, make_kendall_test, make_rcit_test
+from discreet.baselines.published.rcit import LAM, PERMUTATIONS
 from discreet.data.memory import MemoryTable
 from discreet.domain import Domain, Numeric
 from discreet.errors import BudgetError, SettingError, TableError
 from discreet.experiments import harness
-from discreet.experiments.harness import Record, Row, group_by, markdown, points_by, summarize, write_files
+from discreet.experiments.harness import Record, Row, markdown, points_by, summarize, write_files
 from discreet.methods.discover import discover, discover_in
 from discreet.methods.independence.examine import examine
 from discreet.methods.pcd import Pcd
@@ -39,36 +34,47 @@ from discreet.methods.registry import METHODS
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.privacy.mechanisms.noisy_rank import noisy_rank_for
-from discreet.report.charts import Axis, Line, Point, panels
+from discreet.report.charts import Axis, Line, panels
 from discreet.room import Room
 from discreet.search.graph import Graph
+from discreet.search.pc import pc
 from discreet.simulation.networks import Network, Node, network
-from discreet.simulation.nonlinear import Values, nonlinear
+from discreet.simulation.nonlinear import Values, nonlinear, nonlinear_as_printed
 from discreet.statistics.permutation import Compared, PermutedHSIC, beyond
 
 DELTA = 1e-6
 EPSILONS = (0.1, 0.2, 0.4, 0.8, 1.0, 2.0, 4.0, 8.0)
-"""The paper's."""
+"""The paper's. Published methods also run without noise, which is written as an infinite epsilon."""
 
 TEST_ROWS = (200, 500)
 GRAPH_ROWS = (1000, 2000, 4000, 8000)
 NETWORKS = ("cancer", "asia", "child", "alarm")
-GIVEN = (0, 1, 5)
-"""Columns that are given in tests; the paper has none or five."""
+ALPHA = 0.05
+"""The paper's level."""
 
-ALPHA, PUBLISHED_ORDER = 0.05, 2
-"""The paper's level; and the largest set of its method here, which has no limit there."""
+WIDE, WIDE_ORDER, WIDE_ROWS, WIDE_RUNS = 10, 2, 2000, 5
+"""With more columns than this RCIT is given at most so many at a time, so many rows (but for the proteins), and has so
+many runs: the paper knows no limit.
+"""
 
-SLOW, SLOW_ROWS = ("child", "alarm"), 1000
-"""On these networks the published method is run with so many rows only."""
+MODELS = ("printed", "ours")
+"""Models of the rows: what the paper prints, and ``discreet.simulation.nonlinear``."""
 
-SLOW_RUNS, PUBLISHED_RUNS = 2, 5
-"""Runs of the published method: on slow networks, and on others, at most."""
+SUBJECTS: dict[str, dict[str, tuple[int, int]]] = {
+    "printed": {"independence": (0, 0), "conditional": (5, 4)},
+    "ours": {"nothing given": (0, 0), "one column given": (1, 1), "five columns given": (5, 5)},
+}
+"""What tests are about, by model: columns given where x and y are independent, and where they are not."""
 
-PUBLISHED_EPSILONS = (0.1, 1.0, 8.0)
-"""Budgets of its graphs."""
+PRINTED = {
+    ("tests", "independence", 200, "pcd-published", "type_2"): "around 0",
+    ("tests", "conditional", 200, "pcd-published", "type_2"): "around 0.01",
+    ("tests", "conditional", 200, "kendall-published", "type_2"): "0",
+    ("tests", "conditional", 500, "kendall-published", "type_2"): "0",
+}
+"""What the paper says of its curves in words; it prints no other number of them."""
 
-SHAPE = 2
+SHAPE = 3
 """Number of this plan: what was kept by another is not used."""
 
 Part = Literal["tests", "graphs", "sachs"]
@@ -77,13 +83,13 @@ PARTS: tuple[Part, ...] = ("tests", "graphs", "sachs")
 
 @dataclass(frozen=True)
 class Task(harness.Task):
-    """One run: a test at all epsilons, or a graph at one."""
+    """One run at all epsilons: a test, or a graph."""
 
     common: ClassVar[Record] = {"shape": SHAPE}
     part: Part
+    model: str
     subject: str
     method: str
-    epsilon: float
     rows: int
     seed: int
     dependent: bool = False
@@ -98,11 +104,11 @@ class Sample:
     truth: Graph
 
 
-Decide = Callable[[MemoryTable, Domain, Sequence[float], int], list[float]]
+Decide = Callable[[Sample, Sequence[float], int], list[float]]
 """Returns for each epsilon how probably, or whether, x and y are called independent given all other columns."""
 
-Find = Callable[[Sample, float, int], tuple[Graph, int]]
-"""Returns a graph and how many tests it took."""
+Find = Callable[[Sample, Sequence[float], int], Iterator[tuple[Graph, int]]]
+"""Yields for each epsilon a graph and how many tests it took."""
 
 
 def encode(sample: Sample) -> MemoryTable:
@@ -120,23 +126,29 @@ def _others(domain: Domain) -> list[str]:
     return sorted(name for name in domain if name not in ("x", "y"))
 
 
-def decide_as_published(table: MemoryTable, domain: Domain, epsilons: Sequence[float], seed: int) -> list[float]:
-    """NOT PRIVATE: return the exact probabilities, for one draw of permutations."""
-    oracle = Rcit(on_unit_scale(table, domain), rng=np.random.default_rng([seed, 23]))
-    given = _others(domain)
-    found = oracle.test("x", "y", frozenset(given))
-    moved = equation_3(table.rows, LAM, found.widths) if given else plain_sensitivity(table.rows)
-    return [deletion_probability(found.share(), found.share(2 * moved), ALPHA, epsilon) for epsilon in epsilons]
+def make_rcit(sample: Sample, seed: int) -> Test:
+    """NOT PRIVATE: return the published test on columns as they are; the paper standardises nothing."""
+    return make_rcit_test(sample.values, PERMUTATIONS, LAM, np.random.default_rng([seed, 23]))
 
 
-def decide_without_noise(table: MemoryTable, domain: Domain, epsilons: Sequence[float], seed: int) -> list[float]:
-    """NOT PRIVATE: return whether the published test finds nothing without noise."""
-    oracle = Rcit(on_unit_scale(table, domain), alpha=ALPHA, rng=np.random.default_rng([seed, 23]))
-    return [float(oracle.ask("x", "y", frozenset(_others(domain))).independent)] * len(epsilons)
+def make_kendall(sample: Sample, seed: int) -> Test:
+    """NOT PRIVATE: return the test that the paper compares with."""
+    return make_kendall_test(sample.values)
 
 
-def decide_by_ranks(table: MemoryTable, domain: Domain, epsilons: Sequence[float], seed: int) -> list[float]:
+def decider_of(make: Callable[[Sample, int], Test]) -> Decide:
+    """NOT PRIVATE: return what tells the exact probabilities of a published test, for one draw of permutations."""
+
+    def decide(sample: Sample, epsilons: Sequence[float], seed: int) -> list[float]:
+        found = make(sample, seed)("x", "y", frozenset(_others(sample.domain)))
+        return [found.deletion_probability(ALPHA, epsilon) for epsilon in epsilons]
+
+    return decide
+
+
+def decide_by_ranks(sample: Sample, epsilons: Sequence[float], seed: int) -> list[float]:
     """Return what the noisy test by permutations says; of residuals, if columns are given."""
+    table, domain = encode(sample), sample.domain
     statistic = PermutedHSIC(Compared.of("x", "y", _others(domain), domain))
     answers = []
     for epsilon in epsilons:
@@ -147,8 +159,9 @@ def decide_by_ranks(table: MemoryTable, domain: Domain, epsilons: Sequence[float
     return answers
 
 
-def decide_by_pcd(table: MemoryTable, domain: Domain, epsilons: Sequence[float], seed: int) -> list[float]:
+def decide_by_pcd(sample: Sample, epsilons: Sequence[float], seed: int) -> list[float]:
     """Return whether the private method leaves x and y apart, all of the budget being for this pair."""
+    table, domain = encode(sample), sample.domain
     apart = []
     for epsilon in epsilons:
         room = Room(table, domain, Budget(epsilon=epsilon, delta=0.0))
@@ -159,20 +172,16 @@ def decide_by_pcd(table: MemoryTable, domain: Domain, epsilons: Sequence[float],
     return apart
 
 
-def decide_by_moments(table: MemoryTable, domain: Domain, epsilons: Sequence[float], seed: int) -> list[float]:
+def decide_by_moments(sample: Sample, epsilons: Sequence[float], seed: int) -> list[float]:
     """Return what the private test by moments says."""
-    values = {}
-    for name, codes in zip(domain, table.values(list(domain)), strict=True):
-        low, high = domain[name].bounds  # type: ignore[union-attr]
-        values[name] = low + (high - low) * (codes + 0.5) / domain.size(name)
-    delta = min(DELTA, 0.1 / domain.rows)
-    ask = partial(examine, values, "x", "y", _others(domain), domain=domain, delta=delta, test="moments", alpha=ALPHA)
-    return [float(ask(epsilon=epsilon).independent) for epsilon in epsilons]
+    domain, delta = sample.domain, min(DELTA, 0.1 / sample.domain.rows)
+    ask = partial(examine, sample.values, "x", "y", _others(domain), domain=domain, delta=delta, test="moments")
+    return [float(ask(epsilon=epsilon, alpha=ALPHA).independent) for epsilon in epsilons]
 
 
 TESTS: dict[str, Decide] = {
-    "pcd-published": decide_as_published,
-    "no-privacy": decide_without_noise,
+    "pcd-published": decider_of(make_rcit),
+    "kendall-published": decider_of(make_kendall),
     "permutations": decide_by_ranks,
     "pcd": decide_by_pcd,
     "moments": decide_by_moments,
@@ -183,30 +192,39 @@ MOST_GIVEN = {"pcd": 0, "moments": 2}
 """Tests that take so many given columns at most."""
 
 
-def find_as_published(sample: Sample, epsilon: float, seed: int) -> tuple[Graph, int]:
-    """NOT PRIVATE: run PCD as published, each noisy test at epsilon."""
-    settings = PcdSettings(epsilon=epsilon, alpha=ALPHA, max_order=PUBLISHED_ORDER)
-    columns = on_unit_scale(encode(sample), sample.domain)
-    found = run_pcd(columns, settings, np.random.default_rng([seed, 29]))
-    return found.graph, found.tests
+def finder_of_published(make: Callable[[Sample, int], Test]) -> Find:
+    """NOT PRIVATE: return what runs Algorithm 1 with a test, each noisy test at epsilon."""
+
+    def find(sample: Sample, epsilons: Sequence[float], seed: int) -> Iterator[tuple[Graph, int]]:
+        test = cache(make(sample, seed))
+        names = tuple(sample.domain)
+        order = WIDE_ORDER if len(names) > WIDE else None
+        for i, epsilon in enumerate(epsilons):
+            rng = np.random.default_rng([seed, 29, i])
+            oracle = SureOrNoisy(lambda x, y, given: test(*sorted((x, y)), given), ALPHA, epsilon, rng)
+            yield pc(names, oracle, max_order=order, stable=False), oracle.tests
+
+    return find
 
 
 def finder_of(method: str) -> Find:
-    """Return what runs a private method at a total epsilon."""
+    """Return what runs a private method at total epsilons."""
 
-    def find(sample: Sample, epsilon: float, seed: int) -> tuple[Graph, int]:
+    def find(sample: Sample, epsilons: Sequence[float], seed: int) -> Iterator[tuple[Graph, int]]:
         delta = min(DELTA, 0.1 / sample.domain.rows)
-        try:
-            told = discover(sample.values, domain=sample.domain, epsilon=epsilon, delta=delta, method=method)
-        except BudgetError:  # nothing could be seen, so nothing was asked
-            return Graph(tuple(sample.domain)), 0
-        return told.graph, int(told.settings.get("pairs") or 0)
+        for epsilon in epsilons:
+            try:
+                told = discover(sample.values, domain=sample.domain, epsilon=epsilon, delta=delta, method=method)
+                yield told.graph, int(told.settings.get("pairs") or 0)
+            except BudgetError:  # nothing could be seen, so nothing was asked
+                yield Graph(tuple(sample.domain)), 0
 
     return find
 
 
 GRAPHS: dict[str, Find] = {
-    "pcd-published": find_as_published,
+    "pcd-published": finder_of_published(make_rcit),
+    "kendall-published": finder_of_published(make_kendall),
     **{name: finder_of(name) for name in ("pcd", "moments") if name in METHODS},
 }
 """Methods by name: one line each."""
@@ -215,15 +233,20 @@ GRAPHS: dict[str, Find] = {
 def perform(task: Task, sachs: Path | None = None, edges: Path | None = None, epsilons: Sequence[float] = ()) -> Record:
     """Draw rows, do a run, and return all that tables and charts are made of."""
     sample = sample_of(task, sachs, edges)
+    tried = [*epsilons, math.inf] if task.method.endswith("-published") else list(epsilons)
+    record: Record = {"task": task.to_dict(), "epsilons": tried}
     start = perf_counter()
     if task.part == "tests":
-        told = TESTS[task.method](encode(sample), sample.domain, epsilons, task.seed)
-        wrong = [p if task.dependent else 1 - p for p in told]
-        return {"task": task.to_dict(), "epsilons": list(epsilons), "wrong": wrong, "seconds": perf_counter() - start}
-    graph, tests = GRAPHS[task.method](sample, task.epsilon, task.seed)
-    right, found, true = len(graph.skeleton & sample.truth.skeleton), len(graph.skeleton), len(sample.truth.skeleton)
-    counted = {"right": right, "found": found, "true": true, "tests": tests}
-    return {"task": task.to_dict(), **counted, "seconds": perf_counter() - start}
+        told = TESTS[task.method](sample, tried, task.seed)
+        record["wrong"] = [p if task.dependent else 1 - p for p in told]
+    else:
+        true = sample.truth.skeleton
+        found = list(GRAPHS[task.method](sample, tried, task.seed))
+        record["right"] = [len(graph.skeleton & true) for graph, _ in found]
+        record["found"] = [len(graph.skeleton) for graph, _ in found]
+        record["tests"] = [tests for _, tests in found]
+        record["true"] = len(true)
+    return {**record, "seconds": perf_counter() - start}
 
 
 def check_plan(rows: Sequence[int], epsilons: Sequence[float], runs: int) -> None:
@@ -236,6 +259,7 @@ def check_plan(rows: Sequence[int], epsilons: Sequence[float], runs: int) -> Non
 
 def plan(
     parts: Sequence[Part],
+    models: Sequence[str],
     methods: Sequence[str],
     networks: Sequence[str],
     rows: Sequence[int],
@@ -247,81 +271,90 @@ def plan(
     """Return all runs, after refusing what there is not."""
     if unknown := [name for name in methods if name not in TESTS and name not in GRAPHS]:
         raise SettingError(f"methods: {unknown[0]!r} is not one of {', '.join({**GRAPHS, **TESTS})}")
+    if unknown := [name for name in models if name not in MODELS]:
+        raise SettingError(f"models: {unknown[0]!r} is not one of {', '.join(MODELS)}")
     check_plan(rows, epsilons, 1 if runs is None else runs)
     of_tests = [name for name in TESTS if name in (methods or TESTS)]
     of_graphs = [name for name in GRAPHS if name in (methods or GRAPHS)]
     planned: list[Task] = []
-    if "tests" in parts:
-        tests = plan_tests(of_tests, rows or TEST_ROWS, runs or 100)
-        planned += [t for t in tests if given_in(t) <= MOST_GIVEN.get(t.method, given_in(t))]
-    if "graphs" in parts:
-        planned += plan_graphs(of_graphs, networks, rows or GRAPH_ROWS, epsilons, runs or 10)
+    for model in models:
+        if "tests" in parts:
+            planned += plan_tests(model, of_tests, rows or TEST_ROWS, runs or 100)
+        if "graphs" in parts:
+            planned += plan_graphs(model, of_graphs, networks, rows or GRAPH_ROWS, runs or 25)
     if "sachs" in parts and sachs is not None and edges is not None:
-        planned += plan_sachs(of_graphs, epsilons, runs or 10, min([read_sachs(sachs, edges).domain.rows, *rows]))
+        planned += plan_sachs(of_graphs, runs or 10, min([read_sachs(sachs, edges).domain.rows, *rows]))
     return planned
 
 
-def plan_tests(methods: Sequence[str], rows: Sequence[int], runs: int) -> list[Task]:
+def plan_tests(model: str, methods: Sequence[str], rows: Sequence[int], runs: int) -> list[Task]:
     """Return the runs of Figure 1: fresh models and rows, independent and dependent."""
     return [
-        Task("tests", f"given {given}", method, 0.0, n, seed, dependent)
-        for given in GIVEN
+        Task("tests", model, subject, method, n, seed, dependent)
+        for subject, given in SUBJECTS[model].items()
         for n in rows
         for method in methods
+        if max(given) <= MOST_GIVEN.get(method, max(given))
         for seed in range(runs)
         for dependent in (False, True)
     ]
 
 
 def plan_graphs(
-    methods: Sequence[str], networks: Sequence[str], rows: Sequence[int], epsilons: Sequence[float], runs: int
+    model: str, methods: Sequence[str], networks: Sequence[str], rows: Sequence[int], runs: int
 ) -> list[Task]:
     """Return the runs of Figure 2: fresh models and rows for each seed, the same for all methods."""
     planned = []
     for name in networks:
         for method in methods:
-            published = method.endswith("-published")
-            slow = published and name in SLOW
-            sizes = [n for n in rows if n <= SLOW_ROWS] if slow else rows
-            most = (SLOW_RUNS if slow else PUBLISHED_RUNS) if published else runs
-            chosen = _keep_few(epsilons) if published else epsilons
-            planned += [
-                Task("graphs", name, method, e, n, seed)
-                for n in sizes
-                for e in chosen
-                for seed in range(min(most, runs))
-            ]
+            slow = method == "pcd-published" and len(network(name).nodes) > WIDE
+            sizes = [n for n in rows if n <= WIDE_ROWS] if slow else rows
+            most = min(WIDE_RUNS, runs) if slow else runs
+            planned += [Task("graphs", model, name, method, n, seed) for n in sizes for seed in range(most)]
     return planned
 
 
-def plan_sachs(methods: Sequence[str], epsilons: Sequence[float], runs: int, rows: int) -> list[Task]:
-    """Return the runs of Figure 3: the same rows, fresh noise."""
+def plan_sachs(methods: Sequence[str], runs: int, rows: int) -> list[Task]:
+    """Return the runs of Figure 3: the same rows, fresh noise; RCIT, which takes long, once."""
     return [
-        Task("sachs", "sachs", method, e, rows, seed)
+        Task("sachs", "measured", "sachs", method, rows, seed)
         for method in methods
-        for e in (_keep_few(epsilons) if method.endswith("-published") else epsilons)
-        for seed in range(1 if method.endswith("-published") else runs)
+        for seed in range(1 if method == "pcd-published" else runs)
     ]
-
-
-def _keep_few(epsilons: Sequence[float]) -> list[float]:
-    return [epsilon for epsilon in epsilons if epsilon in PUBLISHED_EPSILONS]
 
 
 def sample_of(task: Task, sachs: Path | None = None, edges: Path | None = None) -> Sample:
     """Return the rows of a run; the same for all methods and epsilons."""
     if task.part == "sachs":
         return _take(read_sachs(sachs or Path(), edges or Path()), task.rows)
-    graph = task.part == "graphs"
-    net = network(task.subject) if graph else graph_to_test(given_in(task), dependent=task.dependent)
-    model = nonlinear(net, np.random.default_rng([task.seed, 17]))
-    values = model.sample(task.rows, np.random.default_rng([task.seed, task.rows, 19]))
-    return Sample(values, model.domain(task.rows), model.dag)
+    of_model, of_rows = np.random.default_rng([task.seed, 17]), np.random.default_rng([task.seed, task.rows, 19])
+    if task.part == "tests" and task.model == "printed":
+        return printed_test(task.subject, task.rows, of_model, of_rows, dependent=task.dependent)
+    net = network(task.subject) if task.part == "graphs" else graph_to_test(_given(task), dependent=task.dependent)
+    model = (nonlinear_as_printed if task.model == "printed" else nonlinear)(net, of_model)
+    return Sample(model.sample(task.rows, of_rows), model.domain(task.rows), model.dag)
 
 
-def given_in(task: Task) -> int:
-    """Return how many columns are given in a test."""
-    return int(task.subject.removeprefix("given "))
+def _given(task: Task) -> int:
+    return SUBJECTS[task.model][task.subject][task.dependent]
+
+
+def printed_test(
+    subject: str, rows: int, of_model: np.random.Generator, of_rows: np.random.Generator, *, dependent: bool
+) -> Sample:
+    """Return rows of Figure 1 as printed, the question being x and y given all other columns.
+
+    Five causes z between -1/2 and 1/2; x and y are sin(sum of z) + c noise with c between 1/2 and 1. Conditional: given
+    all five x and y are independent, given four they are not. Else: z1 and z2 are independent, x and y are not.
+    """
+    causes = of_rows.uniform(-0.5, 0.5, (5, rows))
+    x, y = (np.sin(causes.sum(axis=0)) + c * of_rows.uniform(-0.5, 0.5, rows) for c in of_model.uniform(0.5, 1, 2))
+    if subject == "independence" and not dependent:
+        x, y = causes[:2]
+    given = SUBJECTS["printed"][subject][dependent]
+    values = {"x": x, "y": y, **{f"z{i + 1}": causes[i] for i in range(given)}}
+    domain = Domain({name: Numeric(bounds=(-2.0, 2.0)) for name in values}, rows=rows)
+    return Sample(values, domain, Graph(tuple(values)))
 
 
 def _take(sample: Sample, rows: int) -> Sample:
@@ -363,59 +396,69 @@ Results = Mapping[Task, Record]
 
 STYLES = {
     "pcd-published": Line("pcd", "as published, not private", "#777777", "10 5", 3.0),
+    "kendall-published": Line("Kendall", "as published, not private", "#aa8800", "10 5", 2.2),
+    "pcd-published, no noise": Line("RCIT", "no privacy", "#222222", "1.5 4", 1.8),
+    "kendall-published, no noise": Line("Kendall", "no privacy", "#aa8800", "1.5 4", 1.8),
     "complete": Line("all pairs", "no data", "#bb9999", "2 4", 2.0),
-    "no-privacy": Line("RCIT", "no privacy", "#222222", "1.5 4", 1.8),
     "permutations": Line("permutations", "private", "#228833", width=3.4),
     "pcd": Line("pcd", "private", "#4477aa", width=3.0),
     "moments": Line("moments", "private", "#ee6677", width=2.6),
 }
-"""How each method is drawn; a method that is not here is drawn like others that are private."""
-
-_OTHER = ("#aa3377", "#e08214", "#44aaaa")
-LEVEL = ("complete", "no-privacy")
-"""What has the same number everywhere, and is drawn level."""
+"""How each method is drawn."""
 
 PROTEINS = 11
 CHART_EPSILON = 1.0
 """The budget of the charts against rows."""
 
 
+def in_order(results: Results, part: Part) -> list[tuple[Task, Record]]:
+    """Return the runs of a part, as they are planned."""
+    places = [*MODELS, *SUBJECTS["printed"], *SUBJECTS["ours"], *NETWORKS, *TESTS, *GRAPHS]
+
+    def place(task: Task) -> tuple[int, ...]:
+        named = [places.index(name) if name in places else 99 for name in (task.model, task.subject, task.method)]
+        return (*named[:2], task.rows, named[2], task.seed)
+
+    return sorted(((t, r) for t, r in results.items() if t.part == part), key=lambda found: place(found[0]))
+
+
 def figure1(results: Results) -> list[Row]:
-    """Return errors of tests of both types, by what is given, rows, method and epsilon."""
-    groups: dict[tuple[str, int, str, float], dict[bool, list[float]]] = {}
-    for task, record in results.items():
-        if task.part == "tests":
-            for epsilon, wrong in zip(record["epsilons"], record["wrong"], strict=True):
-                key = (task.subject, task.rows, task.method, epsilon)
-                groups.setdefault(key, {False: [], True: []})[task.dependent].append(wrong)
+    """Return errors of tests of both types, by model, what is given, rows, method and epsilon."""
+    groups: dict[tuple[str, str, int, str, float], dict[bool, list[float]]] = {}
+    for task, record in in_order(results, "tests"):
+        for epsilon, wrong in zip(record["epsilons"], record["wrong"], strict=True):
+            key = (task.model, task.subject, task.rows, task.method, epsilon)
+            groups.setdefault(key, {False: [], True: []})[task.dependent].append(wrong)
     lines: list[Row] = []
-    for (subject, rows, method, epsilon), by in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1], g[0][2:])):
-        line: Row = {"given": int(subject.split()[1]), "rows": rows, "method": method, "epsilon": epsilon}
+    for (model, subject, rows, method, epsilon), by in groups.items():
+        line: Row = {"model": model, "subject": subject, "rows": rows, "method": method, "epsilon": epsilon}
         for name, wrong in (("type_1", by[False]), ("type_2", by[True])):
             line[name], line[f"{name}_error"] = summarize(wrong)[:2]
-        lines.append({**line, "runs": len(by[False])})
+        said = PRINTED.get(("tests", subject, rows, method, "type_2"), "") if model == "printed" else ""
+        lines.append({**line, "runs": len(by[False]), "type_2_printed": said})
     return lines
 
 
-def scores(record: Record) -> tuple[float, float, float]:
+def scores(right: int, found: int, true: int) -> tuple[float, float, float]:
     """Return precision, recall and F1 of the skeleton."""
-    right, found, true = record["right"], record["found"], record["true"]
     return right / found if found else 0.0, right / true, 2 * right / (found + true)
 
 
-def graphs(results: Results, part: str) -> list[Row]:
-    """Return precision, recall and F1, by network, rows, method and epsilon."""
-    tasks = group_by((t for t in results if t.part == part), lambda t: (t.subject, t.rows, t.method, t.epsilon))
-    order = {name: i for i, name in enumerate(NETWORKS)}
+def graphs(results: Results, part: Part) -> list[Row]:
+    """Return precision, recall and F1, by model, network, rows, method and epsilon."""
+    groups: dict[tuple[str, str, int, str, float], list[tuple[int, int, int, int]]] = {}
+    for task, record in in_order(results, part):
+        for i, epsilon in enumerate(record["epsilons"]):
+            counted = (record["right"][i], record["found"][i], record["true"], record["tests"][i])
+            groups.setdefault((task.model, task.subject, task.rows, task.method, epsilon), []).append(counted)
     lines: list[Row] = []
-    for key, same in sorted(tasks.items(), key=lambda g: (order.get(g[0][0], 99), g[0])):
-        members = [results[task] for task in same]
-        line: Row = dict(zip(("network", "rows", "method", "epsilon"), key, strict=True))
-        for name, values in zip(("precision", "recall", "f1"), zip(*map(scores, members), strict=True), strict=True):
+    for key, members in groups.items():
+        line: Row = dict(zip(("model", "network", "rows", "method", "epsilon"), key, strict=True))
+        found = zip(*(scores(right, found, true) for right, found, true, _ in members), strict=True)
+        for name, values in zip(("precision", "recall", "f1"), found, strict=True):
             line[name], line[f"{name}_error"] = summarize(values)[:2]
-        line["tests"] = round(float(np.mean([r["tests"] for r in members])), 1)
-        line["seconds"] = round(float(np.mean([r["seconds"] for r in members])), 3)
-        line["f1_of_all_pairs"] = round(f1_of_all_pairs(int(members[0]["true"]), key[0]), 4)
+        line["tests"] = round(float(np.mean([tests for *_, tests in members])), 1)
+        line["f1_of_all_pairs"] = round(f1_of_all_pairs(members[0][2], key[1]), 4)
         lines.append({**line, "runs": len(members)})
     return lines
 
@@ -426,98 +469,68 @@ def f1_of_all_pairs(true: int, subject: str) -> float:
     return 2 * true / (columns * (columns - 1) // 2 + true)
 
 
-def styles(methods: Sequence[str]) -> dict[str, Line]:
-    """Return how each method is drawn."""
-    found = dict(STYLES)
-    for i, name in enumerate(name for name in methods if name not in STYLES):
-        found[name] = Line(name, "private", _OTHER[i % len(_OTHER)], width=2.2)
-    return found
-
-
-def _chart(title: str, words: str, x: Axis, y: str, lines: Mapping[str, Mapping[str, Sequence[Point]]]) -> str:
-    methods = list(dict.fromkeys(name for inside in lines.values() for name in inside))
-    shown = {
-        panel: {name: points if name in LEVEL else _dash(points, x) for name, points in inside.items()}
-        for panel, inside in lines.items()
-    }
-    return panels(title, words, x, Axis(y, 0, 1, (0, 0.25, 0.5, 0.75, 1)), styles(methods), shown)
-
-
-def _dash(points: Sequence[Point], x: Axis) -> Sequence[Point]:
-    """Return a single point as a short dash: what has one number is not level."""
-    if len(points) != 1:
-        return points
-    ((at, up, spread),) = points
-    return [(max(at / 1.15, x.low), up, spread), (min(at * 1.15, x.high), up, spread)]
+def _chart(title: str, words: str, x: Axis, y: str, rows: Sequence[Row], panel: str, up: str) -> str:
+    """Draw one number against another, a panel for each value of a column; without noise, level."""
+    named = [
+        {**line, "method": f"{line['method']}, no noise", "epsilon": x.low} if line["epsilon"] == math.inf else line
+        for line in rows
+    ]
+    shown = points_by(named, panel, x.label, up)
+    for line in rows if up == "f1" else ():
+        shown[str(line[panel])]["complete"] = [(x.low, float(line["f1_of_all_pairs"]), 0.0)]
+    return panels(title, words, x, Axis(y, 0, 1, (0, 0.25, 0.5, 0.75, 1)), STYLES, shown)
 
 
 def _epsilons(lines: Sequence[Row]) -> Axis:
-    found = sorted({float(line["epsilon"]) for line in lines})
+    found = sorted({float(line["epsilon"]) for line in lines} - {math.inf})
     ticks = [e for e in (0.1, 0.4, 1, 2, 8) if e in found]
     return Axis("epsilon", found[0], max(found[-1], 2 * found[0]), ticks, log=True)
 
 
 def charts(first: Sequence[Row], second: Sequence[Row], third: Sequence[Row]) -> dict[str, str]:
     """Return all charts that the numbers allow."""
-    drawn = _error_charts(first) if first else {}
-    if second:
-        drawn |= _graph_charts(second)
+    drawn: dict[str, str] = {}
+    for model in MODELS:
+        if tests := [line for line in first if line["model"] == model]:
+            drawn |= _error_charts(model, tests)
+        if found := [line for line in second if line["model"] == model]:
+            drawn |= _graph_charts(model, found)
     if third:
-        inside = _with_all_pairs(points_by(third, "network", "epsilon", "f1"), third, "epsilon")
         words = f"{max(int(line['rows']) for line in third):,} cells; bands of one standard error"
-        drawn["figure3.svg"] = _chart("Proteins: F1 of the skeleton", words, _epsilons(third), "F1", inside)
+        drawn["figure3.svg"] = _chart(
+            "Proteins: F1 of the skeleton", words, _epsilons(third), "F1", third, "network", "f1"
+        )
     return drawn
 
 
-def _error_charts(lines: Sequence[Row]) -> dict[str, str]:
+def _error_charts(model: str, lines: Sequence[Row]) -> dict[str, str]:
     """Return Figure 1: one chart for each type of error."""
-    first = lines[0]["epsilon"]
-    shown = [
-        {**line, "panel": f"{_given(int(line['given']))}, {int(line['rows']):,} rows"}
-        for line in lines
-        if line["method"] != "no-privacy" or line["epsilon"] == first
-    ]
+    shown = [{**line, "panel": f"{line['subject']}, {int(line['rows']):,} rows"} for line in lines]
     words = f"level 0.05, up to {max(int(line['runs']) for line in lines)} runs, bands of one standard error"
     drawn = {}
     for kind, title in (("type-1", "Called dependent, and is not"), ("type-2", "Called independent, and is not")):
-        inside = points_by(shown, "panel", "epsilon", kind.replace("-", "_"))
-        drawn[f"figure1-{kind}.svg"] = _chart(title, words, _epsilons(lines), "share", inside)
+        up = kind.replace("-", "_")
+        drawn[f"figure1-{model}-{kind}.svg"] = _chart(title, words, _epsilons(lines), "share", shown, "panel", up)
     return drawn
 
 
-def _graph_charts(lines: Sequence[Row]) -> dict[str, str]:
-    """Return Figure 2: scores against rows at one epsilon, and F1 against epsilon at most rows."""
+def _graph_charts(model: str, lines: Sequence[Row]) -> dict[str, str]:
+    """Return Figure 2: scores against rows at one epsilon, and F1 against epsilon where all methods ran."""
     drawn = {}
     sizes = sorted({int(line["rows"]) for line in lines})
     rows = Axis("rows", sizes[0], max(sizes[-1], 2 * sizes[0]), sizes, log=True)
+    at_one = [line for line in lines if line["epsilon"] in (CHART_EPSILON, math.inf)]
     for up in ("f1", "precision", "recall"):
-        inside = points_by([line for line in lines if line["epsilon"] == CHART_EPSILON], "network", "rows", up)
-        if inside:
-            inside = _with_all_pairs(inside, lines, "rows") if up == "f1" else inside
-            title = f"{up.capitalize()} of the skeleton against rows, epsilon {CHART_EPSILON:g}"
-            drawn[f"figure2-{up}-rows.svg"] = _chart(title, _WORDS, rows, up, inside)
-    inside = points_by([line for line in lines if line["rows"] == sizes[-1]], "network", "epsilon", "f1")
-    title = f"F1 of the skeleton against epsilon, {sizes[-1]:,} rows"
-    inside = _with_all_pairs(inside, lines, "epsilon")
-    return {**drawn, "figure2-f1-epsilon.svg": _chart(title, _WORDS, _epsilons(lines), "F1", inside)}
-
-
-def _with_all_pairs(
-    inside: dict[str, dict[str, list[Point]]], lines: Sequence[Row], across: str
-) -> dict[str, dict[str, list[Point]]]:
-    """Add the F1 of the graph of all pairs to every panel, as a level line."""
-    for line in lines:
-        if str(line["network"]) in inside:
-            level = (float(line[across]), float(line["f1_of_all_pairs"]), 0.0)
-            inside[str(line["network"])]["complete"] = [level]
-    return inside
+        title = f"{up.capitalize()} of the skeleton against rows, epsilon {CHART_EPSILON:g}"
+        drawn[f"figure2-{model}-{up}-rows.svg"] = _chart(title, _WORDS, rows, up, at_one, "network", up)
+    most = max((n for n in sizes if n <= WIDE_ROWS), default=sizes[0])
+    title = f"F1 of the skeleton against epsilon, {most:,} rows"
+    among = [line for line in lines if line["rows"] == most]
+    drawn[f"figure2-{model}-f1-epsilon.svg"] = _chart(title, _WORDS, _epsilons(among), "F1", among, "network", "f1")
+    return drawn
 
 
 _WORDS = "Bands of one standard error. As published: epsilon for each noisy test; private: for the whole run."
-
-
-def _given(count: int) -> str:
-    return {0: "nothing given", 1: "one column given"}.get(count, f"{count} columns given")
 
 
 def write_all(out: Path, results: Results) -> list[str]:
@@ -528,21 +541,22 @@ def write_all(out: Path, results: Results) -> list[str]:
 
 
 def as_text(results: Results) -> Iterator[str]:
-    """Yield F1 and errors as Markdown tables."""
-    found = ("precision", "recall", "f1", "f1_of_all_pairs")
-    for lines, of, shown in (
-        (figure1(results), "given", ("type_1", "type_2")),
-        (graphs(results, "graphs"), "network", found),
-        (graphs(results, "sachs"), "network", found),
+    """Yield errors and scores as Markdown tables, epsilons across."""
+    for lines, keys, ups in (
+        (figure1(results), ("model", "subject", "rows", "method"), ("type_1", "type_2")),
+        (graphs(results, "graphs"), ("model", "network", "rows", "method"), ("f1", "precision", "recall")),
+        (graphs(results, "sachs"), ("network", "rows", "method"), ("f1", "precision", "recall")),
     ):
         if lines:
-            heads = [of, "rows", "method", "epsilon", *shown, "runs"]
-            yield from markdown(heads, ([_cell(line, head) for head in heads] for line in lines))
+            epsilons = sorted({float(line["epsilon"]) for line in lines})
+            rows: dict[tuple[str, ...], list[Row]] = {}
+            for line in lines:
+                rows.setdefault(tuple(str(line[key]) for key in keys), []).append(line)
+            heads = [*keys, *("no noise" if math.isinf(e) else f"{e:g}" for e in epsilons), "runs"]
+            yield from markdown(heads, (_row(key, same, epsilons, ups) for key, same in rows.items()))
             yield ""
 
 
-def _cell(line: Row, head: str) -> str:
-    value, error = line[head], line.get(f"{head}_error")
-    if isinstance(error, float):
-        return f"{value:.3f} ({error:.3f})"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _row(key: tuple[str, ...], lines: Sequence[Row], epsilons: Sequence[float], ups: Sequence[str]) -> list[str]:
+    at = {float(line["epsilon"]): " / ".join(f"{float(line[up]):.2f}" for up in ups) for line in lines}
+    return [*key, *(at.get(epsilon, "") for epsilon in epsilons), str(lines[0]["runs"])]

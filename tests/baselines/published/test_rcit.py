@@ -10,15 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, norm
 
 import discreet as dc
 from discreet.baselines.published import PCD, REASONS
 from discreet.baselines.published.pcd import (
     PcdSettings,
-    deletion_probability,
+    Reach,
+    SureOrNoisy,
     discover_pcd,
     equation_3,
+    make_kendall_test,
+    make_rcit_test,
     plain_sensitivity,
     run_pcd,
 )
@@ -122,7 +125,56 @@ def counted(table):
     law = np.arange(max(0, x + y - m), min(x, y) + 1)
     chances = hypergeom.pmf(law, m, x, y)
     values, seen = (4 * ((m * k - x * y) / (m * (m - 1))) ** 2 for k in (law, both))
-    return tuple(chances[values >= seen * (1 - 1e-12) - slack].sum() for slack in (0, 2 * plain_sensitivity(m)))
+    moved = 2 * plain_sensitivity(m)
+    return Reach(*(chances[values + added > seen * (1 + 1e-12)].sum() for added in (0, -moved, moved)))
+
+
+class Draws:
+    """Noise that is told in advance; the scales that were asked for are kept."""
+
+    def __init__(self, *values):
+        self.values, self.scales = list(values), []
+
+    def laplace(self, middle, scale):
+        self.scales.append(scale)
+        return self.values.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("found", "noise", "independent", "scales"),
+    [
+        (Reach(0.5, 0.02, 1.0), (0.0, 0.0), True, (0.48, 0.96)),  # lines 5 to 9: r > alpha, and A is not
+        (Reach(0.5, 0.02, 1.0), (0.4, -0.06), False, (0.48, 0.96)),
+        (Reach(0.5, 0.05, 1.0), (0.0, 0.0), True, (0.45, 0.9)),  # r - Delta = alpha: noise
+        (Reach(0.5, 0.06, 1.0), (), True, ()),  # line 11: deleted without noise
+        (Reach(0.02, 0.0, 0.3), (0.0, 0.0), False, (0.28, 0.56)),  # lines 13 to 17: r <= alpha, and B is not below
+        (Reach(0.02, 0.0, 0.3), (-0.01, 0.02), True, (0.28, 0.56)),
+        (Reach(0.02, 0.0, 0.05), (0.0, 0.0), False, (0.03, 0.06)),  # r + Delta = alpha: noise
+        (Reach(0.05, 0.0, 0.05), (0.0, 0.0), True, (0.0, 0.0)),  # r = alpha is the second case, and reaches the bar
+        (Reach(0.02, 0.0, 0.04), (), False, ()),  # kept without noise: no line is left
+    ],
+)
+def test_the_branches_of_algorithm_1(found, noise, independent, scales):
+    draws = Draws(*noise)
+    oracle = SureOrNoisy(lambda *_: found, 0.05, 2.0, draws)
+    assert oracle.ask("x", "y", frozenset()).independent == independent
+    assert draws.scales == pytest.approx(scales)  # 2 Delta/epsilon for the bar, twice that for the p-value
+    assert (oracle.tests, oracle.rounds) == (1, int(bool(scales)))
+    assert SureOrNoisy(lambda *_: found, 0.05, math.inf, Draws()).ask("x", "y", frozenset()).independent == (
+        found.p > 0.05
+    )
+
+
+def test_shares_are_strict_and_each_bound_has_its_own_side():
+    x, y, z = example(60, 1)
+    columns = {"x": x, "y": y, "z": z[:, 0]}
+    found = make_rcit_test(columns, 50, 1.0, np.random.default_rng(3))("x", "y", frozenset("z"))
+    by_hand = rcit(x, y, z, permutations=50, rng=np.random.default_rng(3))
+    moved = 2 * 2 * 60 / 59 * sum(1 - math.exp(-128 / (60**2 * width**2)) for width in by_hand.widths)
+    for share, added in zip(found, (0, -moved, moved), strict=True):
+        assert share == np.mean(by_hand.statistic < by_hand.permuted + added)
+    still = make_rcit_test({"x": np.zeros(9), "y": y[:9]}, 20, 1.0, np.random.default_rng(0))("x", "y", frozenset())
+    assert still.p == 0  # all permutations give the same
 
 
 @pytest.mark.parametrize(
@@ -134,19 +186,36 @@ def counted(table):
 )
 def test_a_sure_edge_is_kept_for_ever_and_its_neighbour_is_not(first, second, chances):
     for epsilon, expected in zip((0.1, 1.0, 8.0), chances, strict=True):
-        assert deletion_probability(*counted(first), 0.05, epsilon) == 0
-        assert deletion_probability(*counted(second), 0.05, epsilon) == pytest.approx(expected, abs=5e-4)
-    assert counted((150, 50, 50, 150))[1] == pytest.approx(0.0356, abs=5e-5)
-    assert counted((149, 51, 50, 150))[1] == pytest.approx(0.1614, abs=5e-5)
+        assert counted(first).deletion_probability(0.05, epsilon) == 0
+        assert counted(second).deletion_probability(0.05, epsilon) == pytest.approx(expected, abs=5e-4)
+    assert counted((150, 50, 50, 150)).most == pytest.approx(0.0356, abs=5e-5)
+    assert counted((149, 51, 50, 150)).most == pytest.approx(0.1614, abs=5e-5)
+
+
+def test_independent_columns_are_seldom_told_apart():
+    assert counted((50, 50, 50, 50)).deletion_probability(0.05, 1.0) == pytest.approx(0.578, abs=5e-3)
 
 
 def test_chances_are_those_of_the_draws():
     rng = np.random.default_rng(0)
     for p in (0.0, 0.02, 0.3):
-        drawn = p + rng.laplace(0, 4 * 0.2, 400_000) >= 0.05 + rng.laplace(0, 2 * 0.2, 400_000)
-        assert deletion_probability(p, p + 0.2, 0.05, 1.0) == pytest.approx(drawn.mean(), abs=0.004)
-    assert deletion_probability(0.2, 0.2, 0.05, 1.0) == 1
-    assert deletion_probability(0.01, 0.01, 0.05, 1.0) == 0
+        found = Reach(p, p - 0.25, p + 0.25)
+        drawn = p + rng.laplace(0, 4 * 0.25, 400_000) >= 0.05 + rng.laplace(0, 2 * 0.25, 400_000)
+        assert found.deletion_probability(0.05, 1.0) == pytest.approx(drawn.mean(), abs=0.004)
+    assert Reach(0.2, 0.2, 0.2).deletion_probability(0.05, 1.0) == 1
+    assert Reach(0.01, 0.01, 0.01).deletion_probability(0.05, 1.0) == 0
+
+
+def test_kendall_is_tested_where_nothing_is_given_and_kept_elsewhere():
+    x, y, z = example(200, 1)
+    test = make_kendall_test({"x": x, "y": y, "z": z[:, 0]})
+    found = test("x", "y", frozenset())
+    above = sum(np.sign((x[i] - x[:i]) * (y[i] - y[:i])).sum() for i in range(200))
+    variance = 200 * 199 * (2 * 200 + 5) / 18
+    assert found.p == pytest.approx(2 * norm.sf(abs(above) / math.sqrt(variance)))
+    assert found.most - found.p == pytest.approx(2 * norm.cdf(4.5 / math.sqrt(200)) - 1)
+    assert test("x", "y", frozenset("z")).sure(0.05)
+    assert test("x", "y", frozenset("z")).deletion_probability(0.05, 1.0) == 0
 
 
 @pytest.mark.parametrize(

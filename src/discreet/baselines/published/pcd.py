@@ -1,19 +1,21 @@
 """NOT PRIVATE: PCD as published: PC with RCIT, whose p-values get noise only where the decision does not seem sure.
 
-Zhang, Xia, Ren, Guan, Zhou 2023 (*Differentially Private Nonlinear Causal Discovery from Numerical Data*), Algorithm 1.
-Reconstructed from its analysis, not from its code: the bounds on what a row moves (that of HSIC for order 0, and
-Equation 3 beyond), the branch without noise, noise in proportion to how far the p-value could move *on these rows*,
-and the charge on the noisy branch alone. Guessed are the scales 2 and 4 (those of sparse vectors), a fresh threshold
-for every question, the sum as the total, and columns between -1 and 1 by their declared bounds.
+Zhang, Xia, Ren, Guan, Zhou 2023 (*Differentially Private Nonlinear Causal Discovery from Numerical Data*), Algorithm 1
+to the letter: strict counts, both branches with their own bound (Equations 7 and 8), edges that seem sure deleted or
+kept without noise, and the sum of epsilons over noisy tests. Two things are read into the text. Sets are those of PC,
+order by order from the neighbours, as the text says; line 2 of the listing runs over all subsets. Columns of a declared
+domain are put between -1 and 1, where the proof of the bound on residuals needs them; the paper names no range.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from discreet.arrays import FloatArray
 from discreet.baselines.exact import load_unless_loaded
@@ -28,6 +30,9 @@ from discreet.search.oracle import Verdict
 from discreet.search.pc import pc
 from discreet.statistics import Table
 from discreet.statistics.curves import UNIT, on_scale
+
+KENDALL = 4.5
+"""One row is said to move Kendall's statistic by so much over the root of the rows (Wang, Pang, Song 2020)."""
 
 
 @dataclass(frozen=True)
@@ -57,49 +62,101 @@ def plain_sensitivity(rows: int) -> float:
 def equation_3(rows: int, lam: float, widths: tuple[float, float]) -> float:
     """Return what a row is said to move HSIC of residuals by. It does not hold.
 
-    Residuals are taken to move by 8/(n lam^1.5), the changed row's own too, and kernels to be flattest where two rows
-    are equal: entries move by 1 - exp(-(2 shift)^2/(2 width^2)).
+    Residuals are taken to move by 8/(n lam^1.5), the changed row's own too, and kernels to be steepest where two rows
+    are equal, while a Gaussian one is at a distance of its width: entries move by 1 - exp(-(2 shift)^2/(2 width^2)).
     """
     shift = 8 / (rows * lam**1.5)
     entries = [-math.expm1(-((2 * shift) ** 2) / (2 * width**2)) for width in widths]
-    return 2 * sum(entries) * (rows / (rows - 1)) ** 2
+    return 2 * sum(entries) * rows / (rows - 1)
 
 
-def deletion_probability(p: float, most: float, alpha: float, epsilon: float) -> float:
-    """Return the probability that an edge is deleted, given the p-value and the largest that a neighbour may have.
+class Reach(NamedTuple):
+    """A p-value, and the smallest and largest that a neighbour is said to have (Equations 7 and 8)."""
 
-    Proof
-    -----
-    Draws of scales a and 2a sum to more than u >= 0 with probability (4 e^(-u/2a) - e^(-u/a))/6, here a = 2 (most - p)/
-    epsilon and u = alpha - p; the law is symmetric.
+    p: float
+    least: float
+    most: float
+
+    def moved(self, alpha: float) -> float:
+        """Return how far it could move towards the level."""
+        return self.p - self.least if self.p > alpha else self.most - self.p
+
+    def sure(self, alpha: float) -> bool:
+        """Whether no neighbour seems able to change the decision: there is no noise then."""
+        return self.least > alpha if self.p > alpha else self.most < alpha
+
+    def deletion_probability(self, alpha: float, epsilon: float) -> float:
+        """Return the probability that Algorithm 1 deletes the edge; an infinite epsilon adds no noise.
+
+        Proof
+        -----
+        Draws of scales a and 2a sum to more than u >= 0 with probability (4 e^(-u/2a) - e^(-u/a))/6, here
+        a = 2 moved/epsilon and u = alpha - p; the law is symmetric.
+        """
+        if self.sure(alpha) or math.isinf(epsilon):
+            return float(self.p > alpha)
+        scale, far = 2 * self.moved(alpha) / epsilon, abs(alpha - self.p)
+        tail = (4 * math.exp(-far / (2 * scale)) - math.exp(-far / scale)) / 6 if scale else 0.0
+        return 1 - tail if self.p >= alpha else tail
+
+
+Test = Callable[[str, str, frozenset[str]], Reach]
+"""Returns the p-value of a question, with what one row is said to do to it."""
+
+
+def make_rcit_test(columns: Mapping[str, FloatArray], permutations: int, lam: float, rng: np.random.Generator) -> Test:
+    """NOT PRIVATE: return the paper's test."""
+    rcit = Rcit(columns, permutations=permutations, lam=lam, rng=rng)
+
+    def test(x: str, y: str, given: frozenset[str]) -> Reach:
+        found = rcit.test(x, y, given)
+        moved = equation_3(rcit.rows, lam, found.widths) if given else plain_sensitivity(rcit.rows)
+        return Reach(found.share(), found.share(-2 * moved), found.share(2 * moved))
+
+    return test
+
+
+def make_kendall_test(columns: Mapping[str, FloatArray]) -> Test:
+    """NOT PRIVATE: return conditional Kendall's tau, with which the paper compares.
+
+    The paper puts it into Algorithm 1 without saying how: here its p-value and what a row is said to move that by take
+    the place of RCIT's. Given anything, no two rows are alike, nothing can be counted, and the edge is kept.
     """
-    if most < alpha:
-        return 0.0
-    scale, far = 2 * (most - p) / epsilon, abs(alpha - p)
-    tail = (4 * math.exp(-far / (2 * scale)) - math.exp(-far / scale)) / 6 if scale else 0.0
-    return 1 - tail if p >= alpha else tail
+    from scipy.stats import kendalltau
+
+    rows = len(next(iter(columns.values())))
+    root = 3 * math.sqrt(rows * (rows - 1) / (2 * (2 * rows + 5)))
+    moved = 2 * float(ndtr(KENDALL / math.sqrt(rows))) - 1
+
+    def test(x: str, y: str, given: frozenset[str]) -> Reach:
+        if given:
+            return Reach(0.0, 0.0, 0.0)
+        p = 2 * float(ndtr(-root * abs(kendalltau(columns[x], columns[y]).statistic)))
+        return Reach(p, p - moved, p + moved)
+
+    return test
 
 
 class SureOrNoisy(Sealed):
-    """NOT PRIVATE: keeps an edge without noise where no neighbour seems able to lose it, by a noisy p-value elsewhere.
+    """NOT PRIVATE: lines 3 to 17 of Algorithm 1, which decide about one edge.
 
     Parameters
     ----------
-    columns
-        Numbers between -1 and 1, by name.
-    settings
-        Of the tests and the noise.
+    test
+        Tells p-values, and what one row is said to do to them.
+    alpha
+        The level.
+    epsilon
+        What a noisy test is said to cost; an infinite one adds no noise.
     rng
-        Where permutations and noise come from.
+        Where noise comes from.
     """
 
     free = False
     max_order = None
 
-    def __init__(self, columns: Mapping[str, FloatArray], settings: PcdSettings, rng: np.random.Generator) -> None:
-        self._rcit = Rcit(columns, permutations=settings.permutations, lam=settings.lam, rng=rng)
-        self._settings = settings
-        self._rng = rng
+    def __init__(self, test: Test, alpha: float, epsilon: float, rng: np.random.Generator) -> None:
+        self._test, self._alpha, self._epsilon, self._rng = test, alpha, epsilon, rng
         self.tests = 0
         self.rounds = 0
 
@@ -110,15 +167,13 @@ class SureOrNoisy(Sealed):
     def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
         """Say whether the edge is deleted; only a noisy answer counts as a round."""
         self.tests += 1
-        found, rows = self._rcit.test(x, y, given), self._rcit.rows
-        moved = equation_3(rows, self._settings.lam, found.widths) if given else plain_sensitivity(rows)
-        p, most = found.share(), found.share(2 * moved)
-        if most < self._settings.alpha:
-            return Verdict(independent=False, evidence=1.0)
-        self.rounds += 1
-        scale = 2 * (most - p) / self._settings.epsilon
-        bar = self._settings.alpha + self._rng.laplace(0, scale)
-        independent = bool(p + self._rng.laplace(0, 2 * scale) >= bar)
+        found = self._test(x, y, given)
+        independent = found.p > self._alpha
+        if not found.sure(self._alpha) and not math.isinf(self._epsilon):
+            self.rounds += 1
+            scale = 2 * found.moved(self._alpha) / self._epsilon
+            bar = self._alpha + self._rng.laplace(0, scale)
+            independent = bool(found.p + self._rng.laplace(0, 2 * scale) >= bar)
         return Verdict(independent, -1.0 if independent else 1.0)
 
 
@@ -138,7 +193,9 @@ def run_pcd(
     progress: Progress | None = None,
 ) -> Outcome:
     """NOT PRIVATE: run it on columns of numbers, with the generator that is handed in."""
-    oracle = SureOrNoisy(columns, settings, rng)
+    oracle = SureOrNoisy(
+        make_rcit_test(columns, settings.permutations, settings.lam, rng), settings.alpha, settings.epsilon, rng
+    )
     order = settings.max_order
     graph = pc(tuple(columns), oracle, knowledge=knowledge, max_order=order, progress=progress, stable=False)
     total = oracle.rounds * settings.epsilon

@@ -64,9 +64,12 @@ class RcitResult:
         """The share of values at least as large as the one seen, which is among them."""
         return (1 + float(np.count_nonzero(self.permuted >= self.statistic))) / (1 + len(self.permuted))
 
-    def share(self, slack: float = 0.0) -> float:
-        """Return the share of permutations that come within a slack of the value seen, as the paper counts."""
-        return float(np.mean(self.permuted >= self.statistic - slack))
+    def share(self, added: float = 0.0) -> float:
+        """Return the share of permutations whose value, with something added, is strictly above the one seen.
+
+        Values that are equal but for rounding are equal.
+        """
+        return float(np.mean(self.permuted + added > self.statistic + ROUNDING))
 
 
 def rcit(
