@@ -116,7 +116,8 @@ def _beliefs(promise: Promise) -> list[str]:
     odds = "" if promise.odds is None else f": the odds of anything differ by at most {_times_of(promise.odds)}"
     semantic = (
         "Whoever knows less may learn more than that, through rows like yours (below). But the promise limits, "
-        f"whatever they know, how far their belief is from the one they would have had another row stood in your place{odds}. "
+        "whatever they know, how far their belief is from the one they would have had another row stood in your "
+        f"place{odds}. "
         "That is how Bayesians read it (semantic privacy, Kasiviswanathan and Smith)."
     )
     return [_fold(words) + "\n" + _table(lines), _fold(guess), _fold(semantic)]

@@ -1,8 +1,9 @@
 """Numeric models over the graphs of the bundled networks: every column a curve of its causes, plus noise.
 
 After the simulations of Zhang, Xia, Ren, Guan and Zhou (2023): a column is ``f(sum of weight * cause) + scale * noise``
-with a curve drawn from sine, cosine, hyperbolic tangent, square and exponential. Columns are standardised as they are
-made, so that squares and exponentials do not run away along a path.
+with a curve drawn from sine, cosine, hyperbolic tangent, square and exponential. What differs: weights have either
+sign, noise is Gaussian, and columns are standardised and clipped as they are made, so that squares and exponentials do
+not run away along a path.
 """
 
 from __future__ import annotations
