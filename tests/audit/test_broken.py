@@ -10,6 +10,7 @@ import pytest
 
 from discreet.audit import Neighbours, table_of
 from discreet.audit.broken import Asking, Blurred, Finite, Measured, Sampled
+from discreet.audit.broken.gradients import GRADIENTS
 from discreet.audit.broken.kernels import KERNELS
 from discreet.audit.broken.methods import METHODS, REPRODUCED
 from discreet.audit.broken.noise import NOISE
@@ -20,7 +21,7 @@ from discreet.audit.claims import claim_of
 from discreet.errors import SettingError
 from discreet.privacy.noise import ExactNoise
 
-PUBLISHED = RANKS + DISTANCES + KERNELS + REPRODUCED
+PUBLISHED = RANKS + DISTANCES + KERNELS + GRADIENTS + REPRODUCED
 BROKEN = NOISE + SPARSE + PUBLISHED + METHODS
 CATCHERS = {Sampled: "black box", Asking: "replay", Measured: "replay", Finite: "exact"}
 

@@ -87,6 +87,17 @@ def test_random_populations_with_independent_cells_never_exceed():
         assert not above(at, audit_definition(mechanism, 1, None, delta).epsilon)
 
 
+def test_epsilon_0_is_noninterference():
+    rng = np.random.default_rng(4)
+    deaf = np.broadcast_to(rng.dirichlet(np.ones(4)), (2, 2, 2, 4))
+    population = rng.dirichlet(np.ones(8)).reshape(2, 2, 2)
+    assert all(found.epsilon == pytest.approx(0, abs=1e-12) for found in all_definitions(deaf, population).values())
+    for place in np.ndindex(2, 2, 2):
+        hears = deaf.copy()
+        hears[place] = rng.dirichlet(np.ones(4))
+        assert audit_definition(hears, 1).epsilon > 0.01
+
+
 @pytest.mark.parametrize("cells", [2, 3, 4, 6])
 def test_what_copies_of_you_tell_is_not_bounded_by_epsilon(cells):
     count = geometric_count(cells, 1.0)

@@ -132,6 +132,46 @@ def test_your_own_row_overwritten():
     assert 0.5 + np.abs(one - two).sum() / 4 <= told.guess_without_you
 
 
+def test_what_is_believed_with_another_row_differs_by_twice_epsilon_at_most():
+    rng = np.random.default_rng(3)
+    assert Promise(1.0, 1e-6).odds is None
+    closest = 0.0
+    for _ in range(400):
+        mechanism = rng.dirichlet(np.full(3, 5.0), size=(2, 2))
+        prior = rng.dirichlet(np.full(4, 0.2)).reshape(2, 2)
+        believed_true = rng.permutation([True, True, False, False]).reshape(2, 2)
+        limit = Promise(audit_definition(mechanism, 1).epsilon, 0.0).odds
+        for place, output in product((0, 1), range(3)):
+            mine, other = mechanism[..., output], np.broadcast_to(mechanism[place, :, output], (2, 2))
+            odds = [(prior * law)[believed_true].sum() / (prior * law)[~believed_true].sum() for law in (mine, other)]
+            closest = max(closest, abs(math.log(odds[0] / odds[1])) / limit)
+    assert 0.7 < closest <= 1 + 1e-9
+
+
+def test_not_to_take_part_is_a_value_like_any_other():
+    """Cells hold 0, 1 or nothing (2); the ones among those who take part are counted."""
+    epsilon = 0.7
+    cells = np.indices((3, 3))
+    count = geometric_count(2, epsilon)[np.where(cells == 1, 1, 0)[0], np.where(cells == 1, 1, 0)[1]]
+    limit = math.exp(numbers(Promise(epsilon, 0.0))["epsilon"])
+    for taking_part, other in product((0, 1), range(3)):
+        assert (count[taking_part, other] <= limit * count[2, other] * (1 + 1e-12)).all()
+        assert (count[2, other] <= limit * count[taking_part, other] * (1 + 1e-12)).all()
+    assert audit_definition(count, 8).epsilon == pytest.approx(epsilon)
+
+
+def test_the_text_says_how_the_promise_is_read():
+    for settings in (("--epsilon", 1), ("--epsilon", 1, "--delta", 0)):
+        told = " ".join(run(*settings).stdout.split())
+        for words in ("take part", "a row that says nothing", "epsilon 0", "noninterference", "Proposition 4", "Bayes"):
+            assert words in told
+    assert "differ by at most 7.39 times" in told
+    found = json.loads(run("--epsilon", 1, "--json").stdout)
+    assert found["odds_with_another_row"] is None
+    assert "a row that says nothing" in found["overwritten_with"]
+    assert found["without_any_effect"] == {"epsilon": 0, "delta": 0}
+
+
 def test_the_text_says_the_numbers():
     result = run("--epsilon", 1, "--rows", 100_000)
     assert result.exit_code == 0

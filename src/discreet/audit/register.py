@@ -14,6 +14,7 @@ from discreet.arrays import IntArray
 from discreet.audit import Auditor, Finding, Neighbours, blackbox
 from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
 from discreet.audit.broken.code import CODE
+from discreet.audit.broken.gradients import GRADIENTS
 from discreet.audit.broken.kernels import KERNELS
 from discreet.audit.broken.methods import HARD, METHODS, REPRODUCED
 from discreet.audit.broken.noise import NOISE
@@ -58,6 +59,7 @@ BROKEN: tuple[Broken, ...] = (
     *RANKS,
     *DISTANCES,
     *KERNELS,
+    *GRADIENTS,
     *REPRODUCED,
     *METHODS,
     *CODE,

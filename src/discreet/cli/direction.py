@@ -27,7 +27,7 @@ from discreet.cli.output import teller
     type=click.Choice(["everything", "test-half", "training-half"]),
     default="everything",
     show_default=True,
-    help="Which rows are protected. One half only, as in the paper, takes --not-private.",
+    help="Which rows are protected. One half only, as in the paper's tables, takes --not-private.",
 )
 @click.option("--not-private", is_flag=True, help="Allow what protects one half of the rows only. Do not publish.")
 @click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.9]")

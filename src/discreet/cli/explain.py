@@ -81,11 +81,17 @@ def _effect(promise: Promise) -> list[str]:
         f"out, and whatever anybody does because of it, has at most {powers} the chance with your own row that it "
         f"has with the other one{beside}; and the same the other way round. It holds against everybody, whatever "
         f"they know, and for all that is ever made of the release. In the language of causes: "
-        f"do(your row = anything) changes the risk of any outcome by no more than that factor{beside}."
+        f"do(your row = anything) changes the risk of any outcome by no more than that factor{beside}, whether or not "
+        f"rows depend on each other (Tschantz, Sen and Datta 2020: Definitions 7 and 8, Proposition 4)."
+    )
+    absent = (
+        "Not to take part is to have a row that says nothing, every value missing: one of those it may be overwritten "
+        "with. (That there is a row is not hidden; the number of rows is public.) At epsilon 0 and delta 0 your row "
+        "could change nothing at all (noninterference), nor could anybody's: nothing would be learned."
     )
     lines = [["With another row in your place", "With yours, at most"]]
     lines += [[_percent(p), _percent(promise.chance_here(p))] for p in _chances()]
-    told = [_fold(words), _fold("The chance of anything:") + "\n" + _table(lines)]
+    told = [_fold(words), _fold(absent), _fold("The chance of anything:") + "\n" + _table(lines)]
     if promise.mu is None:
         return told
     lines[0].append("By epsilon and delta alone")
@@ -95,7 +101,7 @@ def _effect(promise: Promise) -> list[str]:
         f"What the noise of `marginals` keeps is the curve of Gaussian differential privacy with "
         f"mu = {promise.mu:.4g}: that is the second column."
     )
-    return [told[0], _fold("The chance of anything:") + "\n" + _table(lines), _fold(note)]
+    return [*told[:-1], _fold("The chance of anything:") + "\n" + _table(lines), _fold(note)]
 
 
 def _beliefs(promise: Promise) -> list[str]:
@@ -107,7 +113,14 @@ def _beliefs(promise: Promise) -> list[str]:
         f"over all that may be released, is right in at most {_percent(promise.guess)} of cases. A coin is right in "
         "50%."
     )
-    return [_fold(words) + "\n" + _table(lines), _fold(guess)]
+    odds = "" if promise.odds is None else f": the odds of anything differ by at most {_times_of(promise.odds)}"
+    semantic = (
+        "Whoever knows less may learn more than that, through rows like yours (below). But the promise limits, "
+        "whatever they know, how far their belief is from the one they would have had another row stood in your "
+        f"place{odds}. "
+        "That is how Bayesians read it (semantic privacy, Kasiviswanathan and Smith)."
+    )
+    return [_fold(words) + "\n" + _table(lines), _fold(guess), _fold(semantic)]
 
 
 def _delta(promise: Promise, rows: int | None) -> list[str]:
@@ -180,11 +193,12 @@ def _chances() -> tuple[float, ...]:
 
 
 def _times(promise: Promise) -> str:
-    return (
-        f"{_up(promise.factor, 3 if promise.factor < 1.5 else 2)} times"
-        if promise.factor < 1e6
-        else f"e^{promise.epsilon:g} times"
-    )
+    return _times_of(promise.epsilon)
+
+
+def _times_of(loss: float) -> str:
+    factor = math.exp(min(loss, 700))
+    return f"{_up(factor, 3 if factor < 1.5 else 2)} times" if factor < 1e6 else f"e^{loss:g} times"
 
 
 def _power(loss: float) -> str:

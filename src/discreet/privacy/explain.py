@@ -91,6 +91,14 @@ class Promise:
         """Return the most that a belief can become that was ``prior``; see ``surprise``."""
         return believed(prior, self.surprise)
 
+    @property
+    def odds(self) -> float | None:
+        """The log factor that odds after a release differ by, with your row or another, whatever is known before.
+
+        None with a delta, where a share of cases has no such factor. (Proof: ``../audit/exact.md``.)
+        """
+        return None if self.delta else 2 * self.epsilon
+
     def group(self, rows: int) -> float:
         """Return the epsilon, at the same delta, for replacing so many rows at once."""
         mu = self.mu
@@ -183,7 +191,7 @@ def numbers(promise: Promise, rows: int | None = None, like: Alike | None = None
         "rows": rows,
         "method": "marginals",
         "mu": promise.mu,
-        "factor": promise.factor if math.isfinite(promise.factor) else None,
+        "factor": _finite(promise.factor),
         "chances": [
             {"other": p, "yours_at_most": promise.chance_here(p), "by_definition": promise.chance(p)} for p in CHANCES
         ],
@@ -191,6 +199,10 @@ def numbers(promise: Promise, rows: int | None = None, like: Alike | None = None
         "best_guess_by_definition": promise.guess_by_definition,
         "beliefs": [{"before": p, "after_at_most": promise.belief(p)} for p in CHANCES],
         "beliefs_exceeded_at_most": promise.delta,
+        "odds_with_another_row": None if promise.odds is None else _finite(_exp(promise.odds)),
+        "overwritten_with": ["any row", "a row that says nothing"],
+        "without_any_effect": {"epsilon": 0, "delta": 0},
+        "causal_definition": "Tschantz, Sen and Datta 2020, Definitions 7 and 8, Proposition 4",
         "groups": [{"rows": k, "epsilon": promise.group(k)} for k in GROUPS],
         "alike": None,
     }
@@ -205,6 +217,10 @@ def numbers(promise: Promise, rows: int | None = None, like: Alike | None = None
             "best_guess_without_your_row": like.guess_without_you,
         }
     return found
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def _exp(number: float) -> float:

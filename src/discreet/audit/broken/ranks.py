@@ -147,11 +147,25 @@ def _constant(table: IntArray) -> bool:
     return bool((table.any(axis=0).sum() < 2) or (table.any(axis=1).sum() < 2))
 
 
-def stratified(*, drop: bool) -> Callable[[IntArray], float]:
-    """Return stratified Kendall (strata along the last axis), which drops or keeps strata with a constant column."""
+def _no_root(table: IntArray) -> bool:
+    """Say whether a variance for ties has no root when its product of tied pairs has a quarter of its weight."""
+    n, margins = int(table.sum()), (table.sum(axis=1), table.sum(axis=0))
+    pairs = math.prod(int((m * (m - 1)).sum()) // 2 for m in margins)
+    triples = math.prod(int((m * (m - 1) * (m - 2)).sum()) for m in margins)
+    rest = sum(int((m * (m - 1) * (2 * m + 5)).sum()) for m in margins)
+    ties = pairs / (2 * n * (n - 1)) + triples / (9 * n * (n - 1) * (n - 2))
+    return (n * (n - 1) * (2 * n + 5) - rest) / 18 + ties < 0
+
+
+def _none(table: IntArray) -> bool:
+    return False
+
+
+def stratified(drop: Callable[[IntArray], bool]) -> Callable[[IntArray], float]:
+    """Return stratified Kendall (strata along the last axis) of the strata that are not dropped."""
 
     def value(counted: IntArray) -> float:
-        strata = [s for s in np.moveaxis(counted, -1, 0) if not (drop and _constant(s))]
+        strata = [s for s in np.moveaxis(counted, -1, 0) if not drop(s)]
         above = sum(9 * concordance(s) / (2 * int(s.sum()) + 5) for s in strata)
         below = sum(_weight(int(s.sum())) for s in strata)
         return above / math.sqrt(below) if below else 0.0
@@ -190,19 +204,10 @@ def _spearman(counted: IntArray) -> float:
     return float(a @ counted @ b) / math.sqrt(below) if below > 0 else 0.0
 
 
-def _wrapped(number: int) -> int:
-    """Return what a 32-bit integer makes of a number."""
-    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
-
-
-def _ties_wrapped(counted: IntArray) -> float:
-    """Return Kendall's statistic with a variance for ties, whose product of tie counts does not fit its integer."""
-    n, margins = int(counted.sum()), (counted.sum(axis=1), counted.sum(axis=0))
-    ties = [int((m * (m - 1)).sum()) for m in margins]
-    rest = [int((m * (m - 1) * (2 * m + 5)).sum()) for m in margins]
-    triples = math.prod(int((m * (m - 1) * (m - 2)).sum()) for m in margins) / (9 * n * (n - 1) * (n - 2))
-    variance = (n * (n - 1) * (2 * n + 5) - sum(rest)) / 18 + _wrapped(math.prod(ties)) / (2 * n * (n - 1)) + triples
-    return concordance(counted) / math.sqrt(variance) if variance > 0 else 0.0
+def _kendall_p(counted: IntArray) -> float:
+    """Return the one-sided p-value of Kendall's statistic."""
+    n = int(counted.sum())
+    return math.erfc(abs(9 * concordance(counted) / (2 * n + 5)) / math.sqrt(2 * _weight(n))) / 2
 
 
 def information(counted: IntArray) -> float:
@@ -237,9 +242,9 @@ def removes(*, total: bool) -> Run:
     return run
 
 
-def kendall(name: str, domain: Domain, claimed: float, *, drop: bool = False) -> Whole:
+def kendall(name: str, domain: Domain, claimed: float, drop: Callable[[IntArray], bool] = _none) -> Whole:
     """Return stratified Kendall with a claimed constant over the root of the rows."""
-    return on_grid(name, ("x", "y", "z"), stratified(drop=drop), claimed / math.sqrt(domain.rows))
+    return on_grid(name, ("x", "y", "z"), stratified(drop), claimed / math.sqrt(domain.rows))
 
 
 CONSTANT_STRATA = domain_of(64, x=17, y=17, z=2)
@@ -249,7 +254,13 @@ MARGINAL_PAIR = pair({(0, 1, 0): 99}, (1, 2, 0), (1, 0, 0))
 STRATA, STRATA_PAIR = strata_that_move(50)
 LONE_OF_TWO = pair({(0, 0): 99}, (1, 1), (1, 0))
 TWO = domain_of(100, x=2, y=2)
-WRAPPED = pair({(0, 0): 176, (0, 1): 68, (1, 1): 3}, (0, 0), (0, 1))
+ROOTLESS = pair(_chain(1, 17, 1) | {(0, 0, 0): 36, (0, 1, 0): 10, (1, 0, 0): 1}, (0, 0, 0), (1, 0, 0))
+"""A second row of a rare level gives the variance of a stratum a root."""
+
+FOUR = domain_of(100, x=4, y=4)
+RANKED = pair({(1, 1): 98, (2, 2): 1}, (0, 0), (0, 3))
+"""One row stands below all others in both columns, or above them in one."""
+
 INFORMED = pair({(1, 0, 0): 10, (0, 1, 0): 10, (0, 0, 1): 19}, (1, 1, 0), (1, 1, 1))
 
 
@@ -279,14 +290,14 @@ RANKS: tuple[Broken, ...] = (
         "kendall-strata-dropped",
         "a stratum counts only if no column is constant in it",
         f"{PRIV_PC}, code",
-        kendall("stratified Kendall, constant strata dropped", CONSTANT_STRATA, 6, drop=True),
+        kendall("stratified Kendall, constant strata dropped", CONSTANT_STRATA, 6, _constant),
         CONSTANT_STRATA,
         DROPPED,
     ),
     _measured(
         "kendall-marginal-constant",
         "replacing a row moves it by 6 over the root of the rows, not by 4.5",
-        f"{PRIV_PC}, sensitivity of Kendall",
+        f"{PRIV_PC}, theorem 3",
         kendall("Kendall", MARGINAL, 4.5),
         MARGINAL,
         MARGINAL_PAIR,
@@ -316,12 +327,20 @@ RANKS: tuple[Broken, ...] = (
         LONE_OF_TWO,
     ),
     _measured(
-        "kendall-ties-overflow",
-        "a product of tie counts does not fit its integer and turns negative",
+        "kendall-negative-variance",
+        "a stratum counts only if a variance for ties, one term of which is too small, comes out positive",
         f"{PRIV_PC}, code",
-        on_grid("Kendall with a variance for ties", ("x", "y"), _ties_wrapped, 6 / math.sqrt(248)),
-        TWO.with_rows(248),
-        WRAPPED,
+        kendall("stratified Kendall, negative variances dropped", CONSTANT_STRATA, 6, _no_root),
+        CONSTANT_STRATA,
+        ROOTLESS,
+    ),
+    _measured(
+        "kendall-changes-multiplied",
+        "the change of a product is taken to be the product of the changes",
+        "Bhattacharjee, Tandon 2024 (CURATE), sensitivity of Kendall",
+        on_grid("p-value of Kendall", ("x", "y"), _kendall_p, 0.3627 / math.sqrt(FOUR.rows)),
+        FOUR,
+        RANKED,
     ),
     _measured(
         "information-binary-constant",

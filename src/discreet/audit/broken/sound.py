@@ -22,6 +22,7 @@ from discreet.audit.broken import (
     on_grid,
     pair,
 )
+from discreet.audit.broken.gradients import BALANCED, LEVELS, gradient
 from discreet.audit.broken.kernels import (
     DELTA,
     EVEN,
@@ -81,7 +82,15 @@ from discreet.audit.broken.ranks import (
     ranks,
     removes,
 )
-from discreet.audit.broken.sparse import RAISED, RAISED_AMONG_MANY, TURNED, all_passes, first_pass, sieve
+from discreet.audit.broken.sparse import (
+    RAISED,
+    RAISED_AMONG_MANY,
+    TURNED,
+    all_passes,
+    first_pass,
+    sieve,
+    whole_sieve,
+)
 from discreet.audit.claims import Claim
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
@@ -185,6 +194,13 @@ SOUND: tuple[Broken, ...] = (
         Sampled(all_passes(0, 2.0, 20.0, 5), PURE, (RAISED, TURNED)),
     ),
     _of("sieve-kept", "sieve", "black box", Sampled(sieve(refresh=True), PURE, (RAISED_AMONG_MANY,))),
+    _of("sieve-threshold-slip", "sieve-of-all-rows", "exact", whole_sieve(2 / 0.5)),
+    _of(
+        "gradient-clipped-late",
+        "rows-clipped",
+        "replay",
+        Measured(gradient(rows_first=True), LEVELS, (BALANCED,)),
+    ),
     _of("nan-never-passes", "total-p-value", "black box", Sampled(removes(total=True), PURE, (_NONE_CONSTANT,))),
     _of(
         "quartiles-shifted-bin",

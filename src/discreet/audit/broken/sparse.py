@@ -128,11 +128,22 @@ def _with_answer() -> Finite:
     return Finite(law, 2, 2, PURE)
 
 
+def whole_sieve(threshold: float) -> Finite:
+    """Sieve on all rows for half of epsilon 1: questions have noise for that, the threshold has this scale."""
+    blur, tail = _discrete_laplace(threshold, 40 * round(threshold)), _tail(4 / 0.5)
+
+    def law(cells: tuple[int, ...]) -> dict[object, float]:
+        up = sum(cells)
+        return _law([up] * HALF + [len(cells) - up], 0, blur, tail)
+
+    return Finite(law, 2, 2, Claim(Currency.PURE, 0.5))
+
+
 def _sampled_sieve() -> Finite:
     """Sieve on one of four rows with noise for all four: the statistic moves twice as far there."""
     epsilon, rows, moved = 1.0, 4, 2
     amplified = math.log1p(rows * math.expm1(epsilon / 2))
-    blur, tail = _discrete_laplace(2 / epsilon, 60), _tail(4 / amplified)
+    blur, tail = _discrete_laplace(2 / amplified, 60), _tail(4 / amplified)
 
     def law(cells: tuple[int, ...]) -> dict[object, float]:
         laws = [_law([moved * cell] * 6 + [moved * (1 - cell)], 0, blur, tail) for cell in cells]
@@ -144,13 +155,27 @@ def _sampled_sieve() -> Finite:
 def _gaussian_threshold() -> Finite:
     """Blur the threshold with Gaussian noise of the deviation that Laplace noise would have as its scale."""
     epsilon = 1.0
-    blur, tail = _rounded_gaussian(2 / epsilon, 40), _tail(4 / epsilon)
+    blur, tail = _rounded_gaussian(2 / epsilon, 40), _tail(8 / epsilon)
 
     def law(cells: tuple[int, ...]) -> dict[object, float]:
         up = sum(cells)
-        return _law([up + 8] * 20 + [len(cells) - up], 0, blur, tail)
+        return _law([up + 8] * HALF + [len(cells) - up], 0, blur, tail)
 
     return Finite(law, 2, 2, Claim(Currency.PURE, epsilon))
+
+
+def _free_below() -> Finite:
+    """Compare every question, with noise of its own, with a fixed threshold; only the one that passes is billed.
+
+    The bill is that of one question by advanced composition, as the published code adds up.
+    """
+    each, delta = 0.5, 1e-14
+    tail = _tail(1 / each)
+
+    def law(cells: tuple[int, ...]) -> dict[object, float]:
+        return _law([sum(cells)] * HALF, 2, {0: 1.0}, tail)
+
+    return Finite(law, 1, 2, Claim(Currency.PURE, each**2 + math.sqrt(2 * math.log(1 / delta)) * each, delta))
 
 
 def _sampled(name: str, wrong: str, origin: str, run: Run, shown: Neighbours, claim: Claim = PURE) -> Broken:
@@ -196,7 +221,7 @@ SPARSE: tuple[Broken, ...] = (
     _sampled(
         "sieve-kept",
         "a failed examination is not billed, and sample and threshold stay in use",
-        "Wang, Pang, Song 2020, algorithm 2",
+        "Wang, Pang, Song 2020, listing of algorithm 2",
         sieve(refresh=False),
         RAISED_AMONG_MANY,
     ),
@@ -210,9 +235,23 @@ SPARSE: tuple[Broken, ...] = (
     Broken(
         "sieve-full-data-noise",
         "the sieve looks at a sample with the noise for all rows",
-        "Wang, Pang, Song 2020, algorithm 1",
+        "planted",
         "exact",
         _sampled_sieve(),
+    ),
+    Broken(
+        "sieve-threshold-slip",
+        "the threshold's noise is for all of epsilon, the sieve's share is half of it",
+        "Wang, Pang, Song 2020, algorithm 1, line 4",
+        "exact",
+        whole_sieve(2 / 1.0),
+    ),
+    Broken(
+        "free-below-threshold",
+        "questions that stay below a fixed threshold are not billed",
+        "Bhattacharjee, Tandon 2024 (CURATE), code",
+        "exact",
+        _free_below(),
     ),
     Broken(
         "sparse-gaussian-threshold",
