@@ -1,7 +1,9 @@
 """NOT PRIVATE: EM-PC as published (Xu, Yuan, Wu 2017; Wang, Pang, Song 2020).
 
 For every order and node the exponential mechanism draws how many and which neighbours to drop. A neighbour's score is
-how many rows have to be deleted, greedily, before its G-test would say the opposite.
+how many rows have to be deleted, greedily, before its G-test would say the opposite. That is the code's: the score of
+2017 is a distance that takes too long to compute, and Wang, Pang and Song say in their introduction that its bound on
+what one row moves no longer holds for the greedy one.
 """
 
 from __future__ import annotations
