@@ -111,7 +111,7 @@ def priv_pc(
     jobs: int,
     out: Path,
 ) -> None:
-    """Wang, Pang, Song 2020 again: Tables 2 and 3, Figure 1, with methods as published and private ones.
+    """Wang, Pang, Song 2020 again: tables, Figure 1, Theorem 2 and claims, methods as published and private ones.
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
@@ -119,6 +119,7 @@ def priv_pc(
     from discreet.experiments.priv_pc import (
         Part,
         as_text,
+        claims_text,
         effort,
         finished,
         perform,
@@ -141,6 +142,8 @@ def priv_pc(
     if part != "figure":
         for line in as_text(table(results, "seconds"), table(results, "tests")):
             click.echo(line)
+    for line in ("", *claims_text(results)):
+        click.echo(line)
     click.echo(f"Written: {', '.join(write_all(out, results, rows))}", err=True)
     if interrupted:
         raise click.Abort

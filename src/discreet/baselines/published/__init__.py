@@ -7,7 +7,7 @@ The methods `svt-pc` and `priv-pc` of this library are the repaired ones. Direct
 Sridharan, Weinberger 2016) is in ``direction``.
 """
 
-from discreet.baselines.published.discover import discover_published
+from discreet.baselines.published.discover import discover_published, pc_without_noise
 from discreet.baselines.published.outcome import METHODS, PCD, REASONS, Outcome
 
-__all__ = ["METHODS", "PCD", "REASONS", "Outcome", "discover_published"]
+__all__ = ["METHODS", "PCD", "REASONS", "Outcome", "discover_published", "pc_without_noise"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.baselines.exact import ExactCounts, load_checked
+from discreet.baselines.exact import ExactCounts, GTest, load_checked
 from discreet.baselines.published.em_pc import Distances, em_skeleton
 from discreet.baselines.published.outcome import METHODS, MOST_EPSILON, Outcome, reason_for
 from discreet.baselines.published.priv_pc import Sieve
@@ -19,6 +19,7 @@ from discreet.domain import Categorical, Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
 from discreet.progress import Progress
+from discreet.search.graph import Graph
 from discreet.search.pc import orient_skeleton, pc
 
 
@@ -135,6 +136,17 @@ def run(
     total = reported_epsilon(settings.method, rounds, epsilon, settings.delta, reading)
     reason = reason_for(settings.method, settings.reading)
     return Outcome(graph, settings.method, tests, rounds, epsilon, total, settings.delta, reason)
+
+
+def pc_without_noise(data: object, domain: Domain, method: str, alpha: float = LEVEL, reading: str = "code") -> Graph:
+    """NOT PRIVATE: return what PC finds by a published method's own test without noise."""
+    table = load_checked(data, domain, NOTHING_KNOWN)
+    read = READINGS[reading]
+    if method == "em-pc-published":
+        return pc(tuple(domain), GTest(ExactCounts(table, domain.sizes), alpha=alpha, free=False), stable=False)
+    counts = ExactCounts(in_alphabet(table, domain) if read.alphabetical else table, domain.sizes)
+    oracle = Threshold(counts, alpha, math.inf, read, np.random.default_rng(0))
+    return pc(tuple(domain), oracle, max_order=read.order(counts.rows, None), stable=False)
 
 
 def in_alphabet(table: Recodable, domain: Domain) -> Recodable:
