@@ -128,7 +128,9 @@ class Task(harness.Task):
         """What kind of method it is."""
         if self.method == PC:
             return "not private"
-        return "published" if self.published else "repaired" if self.part == "table" else "private"
+        if self.published:
+            return "text" if self.reading == "text" else "published"
+        return "repaired" if self.part == "table" else "private"
 
 
 def finished(kept: KeptRuns, limit: float | None = None) -> dict[Task, Record]:
@@ -186,7 +188,8 @@ def _table_tasks(name: str, wanted: Sequence[str], rows: int, seed: int) -> Iter
     for system in SYSTEMS:
         for method in (f"{system.method}-published", system.method):
             if method in wanted and (method not in METHODS or has_setting(METHODS[method].settings, "round_epsilon")):
-                yield Task("table", name, method, ROUND, rows, seed, system.sampled, readings(method)[0])
+                for reading in readings(method):
+                    yield Task("table", name, method, ROUND, rows, seed, system.sampled, reading)
 
 
 def _figure_tasks(name: str, wanted: Sequence[str], rows: int, seed: int, budgets: int) -> Iterator[Task]:
@@ -408,7 +411,7 @@ def results_in(kept: KeptRuns, rows: int) -> list[Result]:
         task, _ = result
         at: tuple[float, ...] = (order[task.method], task.reading == "text", task.setting or 0.0)
         if task.part == "table":
-            at = (SYSTEMS.index(_system(task)), not task.published)
+            at = (SYSTEMS.index(_system(task)), ("published", "text", "repaired").index(task.variant))
         return len(network(task.network).nodes), task.network, task.part, at, task.seed
 
     return sorted(found, key=place)
@@ -420,6 +423,7 @@ def write_all(out: Path, results: Sequence[Result], rows: int) -> list[str]:
     seconds, tests = table(results, "seconds"), table(results, "tests")
     if seconds:
         files |= {"table2.csv": seconds, "table3.csv": tests, "table2.svg": seconds_chart(seconds, rows)}
+        files["round.csv"] = round_table(results)
     if lines := figure(results):
         files |= {"figure1.csv": lines, **charts(lines, rows, SCORES)}
     if published := figure(results, PAPER_SCORES):
@@ -442,6 +446,23 @@ def table(results: Sequence[Result], what: str) -> list[Row]:
         if what == "seconds":
             line["times_faster"] = "" if paper is None or not values else round(paper / float(np.mean(values)), 1)
         lines.append({**line, "runs": len(members)})
+    return lines
+
+
+def round_table(results: Sequence[Result]) -> list[Row]:
+    """Return F1 at a round's epsilon of 1: of the skeleton, and as the paper's code computes it."""
+    timed = [(task, record) for task, record in results if task.part == "table" and record["graph"] is not None]
+    groups = group_by(timed, lambda result: (result[0].network, _system(result[0]).heading, result[0].variant))
+    lines: list[Row] = []
+    for (name, heading, variant), members in groups.items():
+        line: Row = {"network": name, "system": heading, "variant": variant}
+        for score, compare, true in (
+            ("skeleton_f1_truth", skeleton_f1, _truth(name)),
+            ("arcs_f1_stored", arc_f1, stored_graph(name)),
+        ):
+            values = [compare(_unpack(name, record["graph"]), true) for _, record in members]
+            line[score], line[f"{score}_error"], _ = summarize(values)
+        lines.append({**line, "reported_epsilon": summarize(_numbers(members, "total"))[0], "runs": len(members)})
     return lines
 
 
@@ -571,6 +592,7 @@ def seconds_chart(lines: Sequence[Row], rows: int) -> str:
     dots = {
         "paper": Dot("in the paper", "#888888", hollow=True),
         "published": Dot("as published, here", "#888888"),
+        "text": Dot("by the paper's text, here", "#cc7711"),
         "repaired": Dot("private, here", "#4477aa"),
     }
     inside: dict[str, dict[str, dict[str, float]]] = {}
