@@ -98,7 +98,7 @@ def calibration(networks: int, jobs: int, out: Path | None) -> None:
 @click.option("--runs", type=click.IntRange(2), default=5, show_default=True, help="Runs a setting, with fresh rows.")
 @click.option("--budgets", type=click.IntRange(2), default=21, show_default=True, help="Budgets along the figure.")
 @click.option("--limit", type=click.FloatRange(0.1), help="Give up a run after so many seconds, and its like too.")
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes; 1 for exact seconds.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
 def priv_pc(
     part: Literal["tables", "figure", "all"],

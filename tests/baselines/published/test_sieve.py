@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from discreet.baselines.published.priv_pc import default_share
 from discreet.baselines.published.sieve import Round, difference_tail
 
 
@@ -60,10 +61,11 @@ def test_bounds_hold(epsilon, share):
             assert (one.printed_bounds(alpha)[1] < second) == (1.5 * epsilon * alpha > math.log(2))
 
 
-def loss_of_sieve(one, asked=1e12):
-    """The loss of many questions that do not pass, then one that does, in exact sums over a grid of thresholds.
+def loss_of_sieve(one, passes=1, asked=1e12):
+    """The loss of many questions that do not pass, then some that do, in exact sums over a grid of thresholds.
 
-    On the second table what does not pass lies one higher, and what passes one lower.
+    On the second table what does not pass lies one higher, and what passes one lower; on a sample without the replaced
+    row all is as on the second.
     """
     question, threshold = one.noise
     shift = np.linspace(0, 600, 60_001)
@@ -71,9 +73,9 @@ def loss_of_sieve(one, asked=1e12):
     def log_chance(moved):
         tail = np.exp(-(shift - moved) / question) / 2
         none = np.where(tail < 0.5, asked * np.log1p(-np.minimum(tail, 0.5)), -np.inf)
-        return np.logaddexp.reduce(-shift / threshold + none - (shift + moved) / question)
+        return np.logaddexp.reduce(-shift / threshold + none - passes * (shift + moved) / question)
 
-    return log_chance(0) - log_chance(1)
+    return math.log1p(one.share * math.expm1(log_chance(0) - log_chance(1)))
 
 
 def test_line_4_of_algorithm_1_costs_the_sieve_half_as_much_again():
@@ -88,3 +90,6 @@ def test_what_a_kept_threshold_and_a_kept_sample_cost():
     assert Round(1.0, share=0.165).sieve_cost(2) < 2 * 0.5
     assert Round(1.0, share=0.165).sieve_cost(4) > 4 * 0.5
     assert Round(1.0, share=0.05).sieve_cost(2) > 2 * 0.5
+    usual = Round(0.1, share=default_share(0.05))
+    assert loss_of_sieve(usual, 10) == pytest.approx(usual.sieve_cost(10), rel=1e-2)
+    assert loss_of_sieve(usual, 10) > 1.1 * 10 * usual.epsilon  # more than ten rounds are billed in all

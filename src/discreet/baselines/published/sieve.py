@@ -59,7 +59,10 @@ class Round:
         return 4 / self.spent, 2 / (self.epsilon if self.printed else self.spent)
 
     def sieve_cost(self, passes: int = 1) -> float:
-        """Return what a sieve costs that keeps threshold and sample for so many passes: 2/a a pass, and 1/b."""
+        """Return what a sieve costs that keeps threshold and sample for so many passes: 1/b, and 2/a a pass.
+
+        A share of that is, in the end, what all rows pay; attained where the replaced row matters only if it is drawn.
+        """
         question, threshold = self.noise
         return math.log1p(self.share * math.expm1(2 * passes / question + 1 / threshold))
 
