@@ -29,18 +29,26 @@ from discreet.experiments.priv_pc import (
     pack,
     perform,
     plan,
-    published_seconds,
-    published_tests,
     repair,
     results_in,
     strict_delta,
     table,
     unpack,
 )
+from discreet.experiments.priv_pc_paper import (
+    arc_f1,
+    arcs,
+    claims,
+    data_table,
+    published_seconds,
+    published_tests,
+    stored_graph,
+)
 from discreet.methods.priv_pc import PrivPC
 from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import limit_of
 from discreet.release.settings import Marginals
+from discreet.search.graph import Graph
 from discreet.search.orientation import cpdag
 from discreet.simulation.networks import network
 
@@ -53,13 +61,14 @@ def as_published(monkeypatch):
     """Let methods as published be quick: they all find what PC finds."""
     calls = []
 
-    def discover_published(table, domain, method, *, round_epsilon, delta, alpha, sample, seed):
-        calls.append((method, round_epsilon, delta, alpha, sample, seed))
+    def discover_published(table, domain, method, *, round_epsilon, delta, alpha, sample, reading, seed):
+        calls.append((method, round_epsilon, delta, alpha, reading, sample, seed))
         graph = not_private.pc(table, domain)
         return SimpleNamespace(graph=graph, tests=30, rounds=10, reported=10 * round_epsilon)
 
     stub = ModuleType("discreet.baselines.published")
     stub.discover_published = discover_published
+    stub.pc_without_noise = lambda table, domain, method, alpha, reading: not_private.pc(table, domain)
     monkeypatch.setitem(sys.modules, "discreet.baselines.published", stub)
     return calls
 
@@ -78,10 +87,13 @@ def test_a_tiny_run_writes_everything_and_does_nothing_twice(tmp_path, as_publis
     assert ran.exit_code == 0
     assert "| cancer | Priv-PC | 6.09 |" in ran.stdout
     kept = (tmp_path / "runs.jsonl").read_text()
-    assert len(kept.splitlines()) == 2 * (5 + 1 + 4 * 2)
-    assert {(method, sample) for method, *_, sample, _ in as_published} == {
-        ("priv-pc-published", None),
-        ("priv-pc-published", 1.0),
+    assert "| % of tests saved by Priv-PC against EM-PC | small | 34.4 to 56.0 | 23.68 to 56.02 |" in ran.stdout
+    assert len(kept.splitlines()) == 2 * (7 + 1 + 5 * 2)
+    assert {(method, reading, sample) for method, *_, reading, sample, _ in as_published} == {
+        ("priv-pc-published", "code", None),
+        ("priv-pc-published", "text", None),
+        ("priv-pc-published", "code", 1.0),
+        ("priv-pc-published", "text", 1.0),
     }
     seconds, tests, lines = (read(tmp_path / name) for name in ("table2.csv", "table3.csv", "figure1.csv"))
     columns = ["network", "system", "variant", "published_seconds", "seconds", "seconds_error", "times_faster", "runs"]
@@ -93,10 +105,38 @@ def test_a_tiny_run_writes_everything_and_does_nothing_twice(tmp_path, as_publis
         ("Priv-PC without sub-sampling", "repaired"),
     }
     assert len(lines) == 1 + 4 * 2
+    published = read(tmp_path / "figure1-published.csv")
+    assert [line["reading"] for line in published] == ["", "code", "code", "text", "text"]
+    assert {line["skeleton_f1_same"] for line in published if line["method"] != "pc"} == {"1.0"}
+    assert len(read(tmp_path / "table1.csv")) == 7
+    assert [line["type_2_printed"] for line in read(tmp_path / "theorem2.csv")][1:5] == [
+        "0.0959",
+        "0.0122",
+        "0.0002",
+        "",
+    ]
+    assert len(read(tmp_path / "claims.csv")) == 19
+    rounds = read(tmp_path / "round.csv")
+    assert [(line["variant"], line["reported_epsilon"]) for line in rounds if line["system"] == "Priv-PC"] == [
+        ("published", "10.0"),
+        ("text", "10.0"),
+        ("repaired", ""),
+    ]
+    assert {line["skeleton_f1_truth"] for line in rounds if line["variant"] == "text"} == {
+        line["skeleton_f1_truth"] for line in lines if line["method"] == "pc"
+    }
     assert {line["published_f1"] for line in lines} == {""}
     assert {line["skeleton_f1_pc"] for line in lines if line["method"] == "priv-pc-published"} == {"1.0"}
     assert all(0 <= float(line["cpdag_f1_truth"]) <= 1 and line["runs"] == "2" for line in lines)
-    for svg in ("table2", "figure1-skeleton-truth", "figure1-cpdag-truth", "figure1-skeleton-pc", "figure1-cpdag-pc"):
+    drawn = (
+        "skeleton-truth",
+        "cpdag-truth",
+        "skeleton-pc",
+        "cpdag-pc",
+        "published-arcs-stored",
+        "published-skeleton-same",
+    )
+    for svg in ("table2", *(f"figure1-{name}" for name in drawn)):
         root = ET.parse(tmp_path / f"{svg}.svg").getroot()  # noqa: S314 - written here
         assert root.find("{http://www.w3.org/2000/svg}title").text
     again = run(tmp_path, *TINY, "--methods", METHODS, "--jobs", "1")
@@ -131,6 +171,64 @@ def test_runs_are_planned_in_a_useful_order():
         plan(("table",), [], ["no-such"], 100, 2, 2)
     with pytest.raises(SettingError, match="at least 2"):
         plan(("table",), [], [], 100, 1, 2)
+
+
+def test_published_methods_are_read_in_both_ways():
+    planned = plan(("table", "figure"), ["cancer"], ["em-pc-published", "svt-pc-published", "svt-pc"], 100, 2, 2)
+    assert {(t.method, t.reading, t.variant) for t in planned if t.published} == {
+        ("em-pc-published", "code", "published"),
+        ("svt-pc-published", "code", "published"),
+        ("svt-pc-published", "text", "text"),
+    }
+    assert {t.reading for t in planned if not t.published} == {""}
+    record = perform(Task("figure", "cancer", "priv-pc-published", 400.0, 2000, 0, reading="text"))
+    assert record["graph"] == record["without_noise"] != ""
+
+
+def test_f1_of_arcs_is_that_of_the_papers_code():
+    stored = stored_graph("asia")
+    assert len(arcs(stored)) == 10
+    assert len(stored.skeleton) == 6
+    assert arc_f1(stored, stored) == 1
+    assert arc_f1(Graph(stored.nodes, frozenset(), frozenset()), stored) == 0
+    one = Graph(stored.nodes, frozenset({("tub", "either"), ("lung", "smoke")}), frozenset())
+    precision, recall = 2 / 2, 2 / 10
+    assert arc_f1(one, stored) == pytest.approx(2 * precision * recall / (precision + recall))
+    true = {line["network"]: line for line in data_table()}
+    assert (true["asia"]["published_edges"], true["asia"]["edges"], true["asia"]["stored_edges_in_network"]) == (
+        10,
+        8,
+        6,
+    )
+    assert all(line["features"] == line["published_features"] for line in true.values())
+    assert [name for name, line in true.items() if line["edges"] != line["published_edges"]] == ["asia"]
+    assert [name for name, line in true.items() if line["type"] != line["published_type"]] == []
+
+
+def test_claims_are_confronted_with_the_papers_own_tables():
+    found = {(line["claim"], line["graphs"]): line for line in claims([], [], [])}
+    for (words, size), tables in {
+        ("times as fast as EM-PC: Priv-PC", "small"): "10.61 to 32.85",
+        ("times as fast as EM-PC: Priv-PC", "large"): "74.13 to 293.87",
+        ("of that, without sub-sampling", "large"): "33.62 to 131.41",
+        ("of that, by sub-sampling", "small"): "1.20 to 2.40",
+        ("times as fast as SVT-PC: Priv-PC", "small"): "0.48 to 0.62",
+        ("times as fast as SVT-PC: Priv-PC", "large"): "0.26 to 0.50",
+        ("% of tests saved by Priv-PC against EM-PC", "small"): "23.68 to 56.02",
+        ("% of tests saved by Priv-PC against EM-PC", "large"): "84.28 to 86.52",
+    }.items():
+        assert found[words, size]["printed_tables"] == tables
+        assert found[words, size]["as_published"] == ""
+    lines = [
+        {"network": "asia", "method": f"{base}-pc-published", "reading": "code", "setting": s, "total_epsilon": 10 * s}
+        | {"arcs_f1_stored": f1 * s / 10, "skeleton_f1_same": f1}
+        for base, f1 in (("priv", 1.0), ("svt", 0.5), ("em", 0.9))
+        for s in (0.05, 10)
+    ]
+    found = {line["claim"]: line["as_published"] for line in claims([], [], lines)}
+    assert found["F1 of Priv-PC above SVT-PC's at a total of 10"] == "1 of 1"
+    assert found["F1 of EM-PC above Priv-PC's at a total of 1"] == "0 of 1"
+    assert found["skeleton F1 of EM-PC against PC by the same test, there"] == "0.90 to 0.90"
 
 
 def test_the_published_numbers_are_the_papers():

@@ -28,6 +28,10 @@ SETTINGS: dict[str, tuple[Any, str]] = {
     "round-epsilon": (float, "What a round of svt-pc, priv-pc or em-pc costs.  [default: a share]"),
     "edges": (int, "How many edges may stay, with flipped-*.  [default: 2 a column]"),
     "sample": (float, "Share of the rows that priv-pc's sieve looks at.  [default: all]"),
+    "as": (
+        click.Choice(["text", "code"]),
+        "svt-pc- and priv-pc-published by the paper's text or code.  [default: code]",
+    ),
 }
 """Options that are settings of a method, by the names of their fields. A method refuses those it does not have."""
 

@@ -98,7 +98,7 @@ def calibration(networks: int, jobs: int, out: Path | None) -> None:
 @click.option("--runs", type=click.IntRange(2), default=5, show_default=True, help="Runs a setting, with fresh rows.")
 @click.option("--budgets", type=click.IntRange(2), default=21, show_default=True, help="Budgets along the figure.")
 @click.option("--limit", type=click.FloatRange(0.1), help="Give up a run after so many seconds, and its like too.")
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes; 1 for exact seconds.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and charts.")
 def priv_pc(
     part: Literal["tables", "figure", "all"],
@@ -111,7 +111,7 @@ def priv_pc(
     jobs: int,
     out: Path,
 ) -> None:
-    """Wang, Pang, Song 2020 again: Tables 2 and 3, Figure 1, with methods as published and private ones.
+    """Wang, Pang, Song 2020 again: tables, Figure 1, Theorem 2 and claims, methods as published and private ones.
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
@@ -119,6 +119,7 @@ def priv_pc(
     from discreet.experiments.priv_pc import (
         Part,
         as_text,
+        claims_text,
         effort,
         finished,
         perform,
@@ -141,6 +142,8 @@ def priv_pc(
     if part != "figure":
         for line in as_text(table(results, "seconds"), table(results, "tests")):
             click.echo(line)
+    for line in ("", *claims_text(results)):
+        click.echo(line)
     click.echo(f"Written: {', '.join(write_all(out, results, rows))}", err=True)
     if interrupted:
         raise click.Abort

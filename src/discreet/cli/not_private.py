@@ -14,7 +14,8 @@ import click
 
 from discreet._version import __version__
 from discreet.baselines.published import METHODS as COUNTING
-from discreet.baselines.published import PCD, REASONS, Outcome
+from discreet.baselines.published import PCD, Outcome
+from discreet.baselines.published.outcome import reason_for
 from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
@@ -46,7 +47,7 @@ class Request:
         """What is said loudly: of a published method, why its noise protects nobody."""
         if self.method not in PUBLISHED:
             return WARNING
-        return f"{self.stamp} Why: {REASONS[self.method]}."
+        return f"{self.stamp} Why: {reason_for(self.method, self.given.get('as') or 'code')}."
 
     @property
     def stamp(self) -> str:
@@ -85,8 +86,9 @@ class Request:
             return {"round_epsilon": checked.epsilon, **{name: getattr(checked, name) for name in names}}
         from discreet.baselines.published.discover import Settings
 
-        counting = Settings(self.method, **{"max_order": None, **given})
-        kept = ("round_epsilon", "alpha", "sample", "max_order", "constant", "delta")
+        named = {"reading" if name == "as" else name: value for name, value in given.items()}
+        counting = Settings(self.method, **named)
+        kept = ("round_epsilon", "alpha", "sample", "max_order", "reading", "delta")
         return {name: getattr(counting, name) for name in kept}
 
 
@@ -94,7 +96,7 @@ _TESTING = frozenset({"alpha", "max_order"})
 _SETTINGS: dict[str, frozenset[str]] = {
     "pc": _TESTING,
     "greedy-bic": frozenset(),
-    **dict.fromkeys(COUNTING, _TESTING | {"round_epsilon", "sample"}),
+    **dict.fromkeys(COUNTING, _TESTING | {"round_epsilon", "sample", "as"}),
     PCD: _TESTING | {"round_epsilon"},
 }
 """Settings that each method has."""

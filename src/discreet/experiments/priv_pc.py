@@ -1,7 +1,7 @@
 """Wang, Pang, Song 2020 (*Towards practical differentially private causal graph discovery*), measured again.
 
-The paper's Tables 2 and 3 and its Figure 1, with the methods as they were published, which are NOT PRIVATE, and with
-this library's. Rows are simulated.
+The paper's Tables 1 to 3, its Figure 1, its Theorem 2 and its claims, with the methods as they were published, which
+are NOT PRIVATE, by its code and by its text, and with this library's. Rows are simulated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from math import exp, isqrt
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -33,6 +33,19 @@ from discreet.experiments.harness import (
     summarize,
     time_limit,
     write_files,
+)
+from discreet.experiments.priv_pc_paper import (
+    EM_PC,
+    PRIV_PC,
+    SVT_PC,
+    WHOLE,
+    arc_f1,
+    claims,
+    data_table,
+    error_table,
+    published_seconds,
+    published_tests,
+    stored_graph,
 )
 from discreet.methods.discover import discover_in
 from discreet.methods.registry import METHODS, budget_for
@@ -56,7 +69,7 @@ SAMPLE = (exp(ROUND / 2) - 1) / 3.9216
 """The share of the rows that the paper's rule makes Priv-PC's sieve look at, for such a round."""
 
 ALPHA = 0.1
-"""The paper's level."""
+"""The level of the paper's code."""
 
 ANY_ORDER = 1000
 """More than there are columns."""
@@ -81,16 +94,19 @@ class System:
 
 
 SYSTEMS = (
-    System("EM-PC", "em-pc"),
-    System("SVT-PC", "svt-pc"),
-    System("Priv-PC", "priv-pc"),
-    System("Priv-PC without sub-sampling", "priv-pc", sampled=False),
+    System(EM_PC, "em-pc"),
+    System(SVT_PC, "svt-pc"),
+    System(PRIV_PC, "priv-pc"),
+    System(WHOLE, "priv-pc", sampled=False),
 )
 
 
 @dataclass(frozen=True)
 class Task(harness.Task):
-    """One run. The setting is a round's budget as published and in the tables, else the total."""
+    """One run. The setting is a round's budget as published and in the tables, else the total.
+
+    Published methods are read by the paper's text or by its code.
+    """
 
     common: ClassVar[Record] = {"delta": DELTA}
     part: Part
@@ -100,6 +116,7 @@ class Task(harness.Task):
     rows: int
     seed: int
     sampled: bool = True
+    reading: str = ""
 
     @property
     def published(self) -> bool:
@@ -111,7 +128,9 @@ class Task(harness.Task):
         """What kind of method it is."""
         if self.method == PC:
             return "not private"
-        return "published" if self.published else "repaired" if self.part == "table" else "private"
+        if self.published:
+            return "text" if self.reading == "text" else "published"
+        return "repaired" if self.part == "table" else "private"
 
 
 def finished(kept: KeptRuns, limit: float | None = None) -> dict[Task, Record]:
@@ -169,13 +188,22 @@ def _table_tasks(name: str, wanted: Sequence[str], rows: int, seed: int) -> Iter
     for system in SYSTEMS:
         for method in (f"{system.method}-published", system.method):
             if method in wanted and (method not in METHODS or has_setting(METHODS[method].settings, "round_epsilon")):
-                yield Task("table", name, method, ROUND, rows, seed, system.sampled)
+                for reading in readings(method):
+                    yield Task("table", name, method, ROUND, rows, seed, system.sampled, reading)
 
 
 def _figure_tasks(name: str, wanted: Sequence[str], rows: int, seed: int, budgets: int) -> Iterator[Task]:
     for method in wanted:
-        for setting in np.logspace(*(TOTALS if method in METHODS else ROUNDS), budgets).tolist():
-            yield Task("figure", name, method, round(setting, 6), rows, seed)
+        for reading in readings(method):
+            for setting in np.logspace(*(TOTALS if method in METHODS else ROUNDS), budgets).tolist():
+                yield Task("figure", name, method, round(setting, 6), rows, seed, reading=reading)
+
+
+def readings(method: str) -> tuple[str, ...]:
+    """Return how a method is read: those of the paper by its code and by its text, EM-PC by the code."""
+    if method in METHODS:
+        return ("",)
+    return ("code",) if method == "em-pc-published" else ("code", "text")
 
 
 def pack(graph: Graph) -> str:
@@ -226,10 +254,7 @@ def _warm(task: Task) -> None:
 
 
 def _perform(task: Task) -> Record:
-    net = network(task.network)
-    domain = net.domain(task.rows)
-    codes = net.sample_codes(task.rows, np.random.default_rng([task.seed, task.rows, 7]))
-    table = MemoryTable(codes, {c: domain.size(c) for c in domain})
+    table, domain = _draw(task.network, task.rows, task.seed)
     record: Record = {"task": task.to_dict(), "graph": None, "failed": ""}
     try:
         found = _find(task, table, domain)
@@ -238,10 +263,18 @@ def _perform(task: Task) -> Record:
     return {**record, **found, "graph": pack(found["graph"])}
 
 
+@lru_cache(maxsize=1)
+def _draw(name: str, rows: int, seed: int) -> tuple[MemoryTable, Domain]:
+    """Draw rows of a network: the same ones for all methods."""
+    net = network(name)
+    domain = net.domain(rows)
+    return MemoryTable(net.sample_codes(rows, np.random.default_rng([seed, rows, 7])), domain.sizes), domain
+
+
 def _find(task: Task, table: MemoryTable, domain: Domain) -> Record:
     if task.method == PC:
-        start = perf_counter()
-        return {"graph": not_private.pc(table, domain), "seconds": perf_counter() - start}
+        start = process_time()
+        return {"graph": not_private.pc(table, domain), "seconds": process_time() - start}
     if task.published:
         return _run_as_published(task, table, domain)
     if task.part == "table":
@@ -255,7 +288,7 @@ def _run_as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
     """NOT PRIVATE: run a method as published."""
     from discreet.baselines.published import discover_published
 
-    start = perf_counter()
+    start = process_time()
     found = discover_published(
         table,
         domain,
@@ -264,16 +297,28 @@ def _run_as_published(task: Task, table: MemoryTable, domain: Domain) -> Record:
         delta=DELTA,
         alpha=ALPHA,
         sample=None if task.sampled else 1.0,
+        reading=task.reading,
         seed=task.seed,
     )
-    told = {"tests": found.tests, "rounds": found.rounds, "total": found.reported}
-    return {"graph": found.graph, "seconds": perf_counter() - start, **told}
+    told: Record = {"graph": found.graph, "seconds": process_time() - start}
+    told |= {"tests": found.tests, "rounds": found.rounds, "total": found.reported}
+    if task.part == "figure":
+        told["without_noise"] = _without_noise(task.network, task.rows, task.seed, task.method, task.reading)
+    return told
+
+
+@lru_cache(maxsize=8)
+def _without_noise(name: str, rows: int, seed: int, method: str, reading: str) -> str:
+    """NOT PRIVATE: return what PC finds by a published method's own test."""
+    from discreet.baselines.published import pc_without_noise
+
+    return pack(pc_without_noise(*_draw(name, rows, seed), method, ALPHA, reading))
 
 
 def _run_privately(table: MemoryTable, domain: Domain, settings: Settings, budget: Budget) -> Record:
-    start = perf_counter()
+    start = process_time()
     found = discover_in(Room(table, domain, budget), settings)
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     told = {name: found.settings.get(name) for name in ("tests", "rounds", "stopped")}
     return {"graph": found.graph, "seconds": seconds, "strict": budget.epsilon, **told}
 
@@ -341,34 +386,20 @@ def same_spending(currency: Currency, epsilon: float, delta: float) -> float:
 
 Result = tuple[Task, Record]
 
-PUBLISHED_SECONDS = {
-    "earthquake": (176.04, 3.38, 6.62, 11.01),
-    "cancer": (64.62, 2.94, 6.09, 10.83),
-    "asia": (531.80, 10.06, 16.19, 19.40),
-    "survey": (68.13, 1.21, 2.13, 5.12),
-    "alarm": (10601.33, 71.23, 143.01, 315.32),
-    "sachs": (4858.42, 4.29, 16.65, 72.98),
-    "child": (25140.67, 32.85, 85.55, 191.31),
-}
-"""The paper's Table 2, one number a system: mean seconds, 100,000 rows, a round's epsilon of 1, a 32-core server."""
+Scores = dict[str, tuple[Callable[[Graph, Graph], float], str]]
 
-PUBLISHED_TESTS = {
-    "earthquake": (61, 40),
-    "cancer": (57, 37),
-    "asia": (216, 95),
-    "survey": (38, 29),
-    "alarm": (12979, 1843),
-    "sachs": (1224, 165),
-    "child": (7393, 1162),
-}
-"""The paper's Table 3: tests of EM-PC and of Priv-PC."""
-
-SCORES: dict[str, tuple[Callable[[Graph, Graph], float], str]] = {
+SCORES: Scores = {
     "skeleton_f1_truth": (skeleton_f1, "Skeleton F1 against the true graph"),
     "cpdag_f1_truth": (cpdag_f1, "CPDAG F1 against the true graph"),
     "skeleton_f1_pc": (skeleton_f1, "Skeleton F1 against PC without privacy, on the same rows"),
     "cpdag_f1_pc": (cpdag_f1, "CPDAG F1 against PC without privacy, on the same rows"),
 }
+PAPER_SCORES: Scores = {
+    "arcs_f1_stored": (arc_f1, "F1 as the paper's code computes it: arcs, against the graphs stored there"),
+    "skeleton_f1_same": (skeleton_f1, "Skeleton F1 against PC by the same test without noise, on the same rows"),
+    "skeleton_f1_truth": SCORES["skeleton_f1_truth"],
+}
+"""Of methods as published, which are read in two ways."""
 
 
 def results_in(kept: KeptRuns, rows: int) -> list[Result]:
@@ -378,9 +409,9 @@ def results_in(kept: KeptRuns, rows: int) -> list[Result]:
 
     def place(result: Result) -> tuple[Any, ...]:
         task, _ = result
-        at: tuple[float, float] = (order[task.method], task.setting or 0.0)
+        at: tuple[float, ...] = (order[task.method], task.reading == "text", task.setting or 0.0)
         if task.part == "table":
-            at = (SYSTEMS.index(_system(task)), not task.published)
+            at = (SYSTEMS.index(_system(task)), ("published", "text", "repaired").index(task.variant))
         return len(network(task.network).nodes), task.network, task.part, at, task.seed
 
     return sorted(found, key=place)
@@ -388,26 +419,17 @@ def results_in(kept: KeptRuns, rows: int) -> list[Result]:
 
 def write_all(out: Path, results: Sequence[Result], rows: int) -> list[str]:
     """Write the tables and charts that the runs allow, and return the names of the files."""
-    files: dict[str, list[Row] | str] = {}
-    if seconds := table(results, "seconds"):
-        files |= {"table2.csv": seconds, "table3.csv": table(results, "tests")}
-        files["table2.svg"] = seconds_chart(seconds, rows)
+    files: dict[str, list[Row] | str] = {"table1.csv": data_table(), "theorem2.csv": error_table()}
+    seconds, tests = table(results, "seconds"), table(results, "tests")
+    if seconds:
+        files |= {"table2.csv": seconds, "table3.csv": tests, "table2.svg": seconds_chart(seconds, rows)}
+        files["round.csv"] = round_table(results)
     if lines := figure(results):
-        files |= {"figure1.csv": lines, **charts(lines, rows)}
+        files |= {"figure1.csv": lines, **charts(lines, rows, SCORES)}
+    if published := figure(results, PAPER_SCORES):
+        files |= {"figure1-published.csv": published, **charts(published, rows, PAPER_SCORES)}
+    files["claims.csv"] = list(claims(seconds, tests, published))
     return write_files(out, files)
-
-
-def published_seconds(name: str, heading: str) -> float | None:
-    """Return a number of the paper's Table 2."""
-    at = [system.heading for system in SYSTEMS].index(heading)
-    return PUBLISHED_SECONDS[name][at] if name in PUBLISHED_SECONDS else None
-
-
-def published_tests(name: str, heading: str) -> int | None:
-    """Return a number of the paper's Table 3, which has two of the systems."""
-    if heading not in ("EM-PC", "Priv-PC") or name not in PUBLISHED_TESTS:
-        return None
-    return PUBLISHED_TESTS[name][heading == "Priv-PC"]
 
 
 def table(results: Sequence[Result], what: str) -> list[Row]:
@@ -427,33 +449,64 @@ def table(results: Sequence[Result], what: str) -> list[Row]:
     return lines
 
 
+def round_table(results: Sequence[Result]) -> list[Row]:
+    """Return F1 at a round's epsilon of 1: of the skeleton, and as the paper's code computes it."""
+    timed = [(task, record) for task, record in results if task.part == "table" and record["graph"] is not None]
+    groups = group_by(timed, lambda result: (result[0].network, _system(result[0]).heading, result[0].variant))
+    lines: list[Row] = []
+    for (name, heading, variant), members in groups.items():
+        line: Row = {"network": name, "system": heading, "variant": variant}
+        for score, compare, true in (
+            ("skeleton_f1_truth", skeleton_f1, _truth(name)),
+            ("arcs_f1_stored", arc_f1, stored_graph(name)),
+        ):
+            values = [compare(_unpack(name, record["graph"]), true) for _, record in members]
+            line[score], line[f"{score}_error"], _ = summarize(values)
+        lines.append({**line, "reported_epsilon": summarize(_numbers(members, "total"))[0], "runs": len(members)})
+    return lines
+
+
 def _system(task: Task) -> System:
     """Return the column of Table 2 that a run belongs to."""
     base = task.method.removesuffix("-published")
     return next(system for system in SYSTEMS if (system.method, system.sampled) == (base, task.sampled))
 
 
-def figure(results: Sequence[Result]) -> list[Row]:
-    """Return the numbers of Figure 1: F1 and total epsilon, one line a network, method and setting."""
-    found = [(task, record) for task, record in results if task.part == "figure"]
-    by_pc = {(t.network, t.rows, t.seed): r["graph"] for t, r in found if t.method == PC}
-    groups = group_by(found, lambda result: (result[0].network, result[0].method, result[0].setting))
+def figure(results: Sequence[Result], scores: Scores = SCORES) -> list[Row]:
+    """Return the numbers of Figure 1: F1 and total epsilon, one line a network, method and setting.
+
+    By the code, unless the paper's own scores are asked for: then of published methods only, by code and text.
+    """
+    found = [(t, r) for t, r in results if t.part == "figure" and _belongs(t, scores)]
+    by_pc = {(t.network, t.seed): r["graph"] for t, r in found if t.method == PC}
+    groups = group_by(found, lambda result: (result[0].network, result[0].method, result[0].reading, result[0].setting))
     lines: list[Row] = []
-    for (name, method, setting), members in groups.items():
-        line: Row = {"network": name, "method": method, "variant": members[0][0].variant, "setting": _or_empty(setting)}
-        line["total_epsilon"] = summarize(_numbers(members, "total"))[0]
+    for (name, method, reading, setting), members in groups.items():
+        line: Row = {"network": name, "method": method, "reading": reading, "variant": members[0][0].variant}
+        line |= {"setting": _or_empty(setting), "total_epsilon": summarize(_numbers(members, "total"))[0]}
         line["epsilon_at_strict_delta"] = summarize(_numbers(members, "strict"))[0]
         line["published_f1"] = ""
-        for score, (compare, _) in SCORES.items():
-            values = []
-            for task, record in members:
-                other = by_pc.get((task.network, task.rows, task.seed)) if score.endswith("_pc") else ""
-                if record["graph"] is not None and other is not None:
-                    true = _unpack(name, other) if score.endswith("_pc") else _truth(name)
-                    values.append(compare(_unpack(name, record["graph"]), true))
+        for score, (compare, _) in scores.items():
+            pairs = [(r["graph"], _reference(score, t, r, by_pc)) for t, r in members]
+            values = [compare(_unpack(name, a), b) for a, b in pairs if a is not None and b is not None]
             line[score], line[f"{score}_error"], line[f"{score}_spread"] = summarize(values)
         lines.append({**line, "runs": len(members)})
     return lines
+
+
+def _belongs(task: Task, scores: Scores) -> bool:
+    """Whether a run is one of those that the scores are of."""
+    return task.reading != "text" if scores is SCORES else task.published or task.method == PC
+
+
+def _reference(score: str, task: Task, record: Record, by_pc: dict[tuple[str, int], str | None]) -> Graph | None:
+    """Return the graph that a run is compared with, if there is one."""
+    if score.endswith("_truth"):
+        return _truth(task.network)
+    if score.endswith("_stored"):
+        return stored_graph(task.network)
+    packed = by_pc.get((task.network, task.seed)) if score.endswith("_pc") else record.get("without_noise")
+    return None if packed is None else _unpack(task.network, packed)
 
 
 def _numbers(members: Sequence[Result], what: str) -> list[float]:
@@ -480,6 +533,7 @@ _GREYS = {
     "svt-pc-published": ("#5c6b5c", "10 5"),
     "priv-pc-published": ("#6b4a4a", "6 3 1 3"),
 }
+_TEXT = {"svt-pc-published": "#228833", "priv-pc-published": "#ee6677"}
 
 
 def styles() -> dict[str, Line]:
@@ -495,10 +549,14 @@ def styles() -> dict[str, Line]:
     for i, name in enumerate(private):
         colour = _PRIVATE[(len(private) - 1 - i) % len(_PRIVATE)]
         drawn[name] = Line(name, "private", colour, width=2.6 + 2.6 * (1 - i / max(len(private) - 1, 1)))
+    for name, colour in _TEXT.items():
+        drawn[f"{name} by the text"] = Line(
+            name.removesuffix("-published"), "by the text, not private", colour, width=2.6
+        )
     return {**drawn, PC: Line("PC", "no privacy", "#222222", "1.5 4", 1.8)}
 
 
-def charts(lines: Sequence[Row], rows: int) -> dict[str, str]:
+def charts(lines: Sequence[Row], rows: int, scores: Scores) -> dict[str, str]:
     """Return Figure 1 as charts, one a score."""
     fewest, most = (int(pick(line["runs"] for line in lines)) for pick in (min, max))
     runs = f"{most}" if fewest == most else f"{fewest} to {most}"
@@ -509,13 +567,19 @@ def charts(lines: Sequence[Row], rows: int) -> dict[str, str]:
     words = f"{rows:,} rows, mean of {runs} runs, bands of one standard deviation. "
     words += "Delta 1e-3 is the paper's, and too large for practice"
     result = {}
-    for score, (_, title) in SCORES.items():
+    for score, (_, title) in scores.items():
         shown = [line for line in lines if not (line["method"] == PC and score.endswith("_pc"))]
-        placed = [{**line, "total_epsilon": _place(line)} for line in shown]
+        placed = [{**line, "total_epsilon": _place(line), "method": _style(line)} for line in shown]
         inside = points_by(placed, "network", "total_epsilon", score, spread=f"{score}_spread")
         inside = {name: inside.get(name, {}) for name in dict.fromkeys(str(line["network"]) for line in lines)}
-        result[f"figure1-{score.replace('_f1_', '-')}.svg"] = panels(title, words, x, y, styles(), inside)
+        named = "" if scores is SCORES else "published-"
+        result[f"figure1-{named}{score.replace('_f1_', '-')}.svg"] = panels(title, words, x, y, styles(), inside)
     return result
+
+
+def _style(line: Row) -> str:
+    """Return the name of the style of a line."""
+    return f"{line['method']} by the text" if line["reading"] == "text" else str(line["method"])
 
 
 def _place(line: Row) -> float:
@@ -528,6 +592,7 @@ def seconds_chart(lines: Sequence[Row], rows: int) -> str:
     dots = {
         "paper": Dot("in the paper", "#888888", hollow=True),
         "published": Dot("as published, here", "#888888"),
+        "text": Dot("by the paper's text, here", "#cc7711"),
         "repaired": Dot("private, here", "#4477aa"),
     }
     inside: dict[str, dict[str, dict[str, float]]] = {}
@@ -540,9 +605,16 @@ def seconds_chart(lines: Sequence[Row], rows: int) -> str:
     values = [value for rows in inside.values() for row in rows.values() for value in row.values()]
     powers = range(int(np.floor(np.log10(min(values)))), int(np.ceil(np.log10(max(values)))) + 1)
     ticks = [10.0**power for power in powers]
-    x = Axis("seconds a run", ticks[0], ticks[-1], ticks, log=True)
+    x = Axis("seconds a run (here: of the processor)", ticks[0], ticks[-1], ticks, log=True)
     words = f"{rows:,} rows, a round's epsilon of 1. Paper: 100,000 rows on a server of 32 cores; here: one core"
     return dot_plot("How long a run takes", words, x, dots, inside)
+
+
+def claims_text(results: Sequence[Result]) -> Iterator[str]:
+    """Yield the paper's claims as a Markdown table."""
+    lines = claims(table(results, "seconds"), table(results, "tests"), figure(results, PAPER_SCORES))
+    heads = ("claim", "graphs", "printed", "by its tables", "as published, here", "private, here")
+    return markdown(heads, (list(line.values()) for line in lines))
 
 
 def as_text(seconds: Sequence[Row], tests: Sequence[Row]) -> Iterator[str]:

@@ -25,8 +25,9 @@ from discreet.baselines.exact import ExactCounts
 from discreet.baselines.published import METHODS, REASONS, discover_published
 from discreet.baselines.published.discover import compose, reported_epsilon
 from discreet.baselines.published.em_pc import Distances, Score, distance, draw_dropped, scores_of_numbers
+from discreet.baselines.published.kendall import p_value, strata_of
 from discreet.baselines.published.priv_pc import default_share, epsilon_of_sample
-from discreet.baselines.published.svt_pc import claimed_sensitivity, p_value, p_value_of
+from discreet.baselines.published.reading import READINGS
 from discreet.cli import main
 from discreet.data.memory import MemoryTable
 from discreet.errors import SettingError, TableError
@@ -52,6 +53,10 @@ def drawn(name, rows, seed=0):
     domain = net.domain(rows)
     sizes = {c: domain.size(c) for c in domain}
     return net, domain, MemoryTable(net.sample_codes(rows, np.random.default_rng(seed)), sizes)
+
+
+def p_value_of(source, x, y, given):
+    return p_value(strata_of(source, x, y, given))
 
 
 def naive_p(x, y, z):
@@ -95,8 +100,7 @@ def test_dropped_strata_make_one_row_matter():
     before, after = (p_value_of(t, "x", "y", frozenset("z")) for t in (first, second))
     assert before == pytest.approx(0.0586, abs=1e-3)
     assert after == pytest.approx(0.498, abs=3e-3)
-    assert after - before > 70 * claimed_sensitivity(domain.rows, 4.5)
-    assert after - before > 50 * claimed_sensitivity(domain.rows, 6)
+    assert after - before > 50 * READINGS["code"].sensitivity(domain.rows)
     for repaired in (StratifiedKendallDet("x", "y", ("z",)), StratifiedKendall("x", "y", ("z",))):
         moved = abs(int(repaired.evaluate(first)[0]) - int(repaired.evaluate(second)[0]))
         assert moved <= MOVED
@@ -304,7 +308,8 @@ def test_runs_repeat_tell_and_keep_to_knowledge(method):
 
 
 BAD = [{"method": "priv-pc"}, {"round_epsilon": 0}, {"round_epsilon": 1e9}, {"delta": 0}, {"alpha": 1}, {"sample": 2}]
-BAD += [{"max_order": -1}, {"constant": math.inf}, {"method": "em-pc-published", "sample": 0.5}]
+BAD += [{"max_order": -1}, {"reading": "listing"}, {"method": "em-pc-published", "sample": 0.5}]
+BAD += [{"method": "em-pc-published", "reading": "text"}]
 
 
 @pytest.mark.parametrize("wrong", BAD, ids=str)

@@ -272,7 +272,7 @@ DISTANCES: tuple[Broken, ...] = (
     Broken(
         "greedy-distance",
         "the distance to a test's change of mind is found greedily, and jumps",
-        f"{EM_PC}, as coded by Wang, Pang, Song 2020",
+        f"{EM_PC}, as coded by Wang, Pang, Song 2020, who say that the bound does not hold for it",
         "replay",
         Measured(Whole("greedy distance", ("x", "y"), _greedy, moving(1)), GREEDY, GREEDY_PAIRS),
     ),

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.baselines.exact import ExactCounts, load_checked
+from discreet.baselines.exact import ExactCounts, GTest, load_checked
 from discreet.baselines.published.em_pc import Distances, em_skeleton
-from discreet.baselines.published.outcome import METHODS, MOST_EPSILON, REASONS, Outcome
+from discreet.baselines.published.outcome import METHODS, MOST_EPSILON, Outcome, reason_for
 from discreet.baselines.published.priv_pc import Sieve
+from discreet.baselines.published.reading import LEVEL, READINGS, Reading
 from discreet.baselines.published.svt_pc import Threshold
 from discreet.data import Recodable
-from discreet.domain import Domain
+from discreet.domain import Categorical, Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
 from discreet.progress import Progress
+from discreet.search.graph import Graph
 from discreet.search.pc import orient_skeleton, pc
 
 
@@ -28,10 +30,10 @@ class Settings:
     method: str
     round_epsilon: float = 1.0
     delta: float = 1e-3
-    alpha: float = 0.1
+    alpha: float = LEVEL
     max_order: int | None = None
     sample: float | None = None
-    constant: float = 4.5
+    reading: str = "code"
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -46,8 +48,10 @@ class Settings:
             raise SettingError(f"sample: the method `{self.method}` has no such setting")
         if self.sample is not None and not 0 < self.sample <= 1:
             raise SettingError("sample: a share of the rows, above 0 and at most 1")
-        if not 0 < self.constant < math.inf:
-            raise SettingError("constant: a finite number above 0")
+        if self.reading not in READINGS:
+            raise SettingError(f"as: {self.reading!r} is not one of {', '.join(READINGS)}")
+        if self.reading != "code" and self.method == "em-pc-published":
+            raise SettingError(f"as: the method `{self.method}` is made by the code only")
 
 
 def discover_published(
@@ -57,10 +61,10 @@ def discover_published(
     *,
     round_epsilon: float = 1.0,
     delta: float = 1e-3,
-    alpha: float = 0.1,
+    alpha: float = LEVEL,
     max_order: int | None = None,
     sample: float | None = None,
-    constant: float = 4.5,
+    reading: str = "code",
     knowledge: Knowledge = NOTHING_KNOWN,
     seed: int | None = None,
     progress: Progress | None = None,
@@ -74,7 +78,7 @@ def discover_published(
     data
         A path, a table in memory, or what ``load`` returned.
     domain
-        The columns and their levels; levels count as ordered, as they are declared.
+        The columns and their levels; levels count as ordered.
     method
         One of ``METHODS``.
     round_epsilon
@@ -84,12 +88,12 @@ def discover_published(
     alpha
         Independent from this p-value on.
     max_order
-        Largest conditioning set; None for any. Tables with more than 4 million cells are not asked about.
+        Largest conditioning set; None for as large as the reading has them. Tables with more than 4 million cells are
+        not asked about.
     sample
         Share of the rows that the sieve of Priv-PC looks at; by default the paper's, 1 for all rows.
-    constant
-        One row is taken to move Kendall's statistic by so much over the root of the rows: 4.5 in the paper, 6 in the
-        code. Not used by EM-PC.
+    reading
+        SVT-PC and Priv-PC by the paper's ``"text"`` or by its ``"code"``: see ``Reading``. EM-PC is by the code.
     knowledge
         Required and forbidden arrows, and tiers.
     seed
@@ -97,8 +101,10 @@ def discover_published(
     progress
         Called with a line of words at each order. They depend on exact answers.
     """
-    settings = Settings(method, round_epsilon, delta, alpha, max_order, sample, constant)
+    settings = Settings(method, round_epsilon, delta, alpha, max_order, sample, reading)
     table = load_checked(data, domain, knowledge)
+    if READINGS[reading].alphabetical:
+        table = in_alphabet(table, domain)
     return run(table, domain.sizes, settings, np.random.default_rng(seed), knowledge=knowledge, progress=progress)
 
 
@@ -112,27 +118,49 @@ def run(
     progress: Progress | None = None,
 ) -> Outcome:
     """NOT PRIVATE: run a published method on encoded rows, with the generator that is handed in."""
-    nodes, epsilon, order = tuple(sizes), settings.round_epsilon, settings.max_order
+    nodes, epsilon, reading = tuple(sizes), settings.round_epsilon, READINGS[settings.reading]
     counts = ExactCounts(table, sizes)
     if settings.method == "em-pc-published":
         scores = Distances(counts, settings.alpha)
-        skeleton, rounds = em_skeleton(nodes, scores, epsilon, rng, knowledge, order, progress)
+        skeleton, rounds = em_skeleton(nodes, scores, epsilon, rng, knowledge, settings.max_order, progress)
         graph, tests = orient_skeleton(skeleton, None, knowledge), scores.tests
     else:
         oracle: Threshold
         if settings.method == "svt-pc-published":
-            oracle = Threshold(counts, settings.alpha, epsilon, settings.constant, rng)
+            oracle = Threshold(counts, settings.alpha, epsilon, reading, rng)
         else:
-            oracle = Sieve(counts, table, settings.alpha, epsilon, settings.constant, settings.sample, rng)
+            oracle = Sieve(counts, table, settings.alpha, epsilon, reading, settings.sample, rng)
+        order = reading.order(counts.rows, settings.max_order)
         graph = pc(nodes, oracle, knowledge=knowledge, max_order=order, progress=progress, stable=False)
         tests, rounds = oracle.tests, oracle.rounds
-    total = reported_epsilon(settings.method, rounds, epsilon, settings.delta)
-    return Outcome(graph, settings.method, tests, rounds, epsilon, total, settings.delta, REASONS[settings.method])
+    total = reported_epsilon(settings.method, rounds, epsilon, settings.delta, reading)
+    reason = reason_for(settings.method, settings.reading)
+    return Outcome(graph, settings.method, tests, rounds, epsilon, total, settings.delta, reason)
 
 
-def reported_epsilon(method: str, rounds: int, epsilon: float, delta: float) -> float:
+def pc_without_noise(data: object, domain: Domain, method: str, alpha: float = LEVEL, reading: str = "code") -> Graph:
+    """NOT PRIVATE: return what PC finds by a published method's own test without noise."""
+    table = load_checked(data, domain, NOTHING_KNOWN)
+    read = READINGS[reading]
+    if method == "em-pc-published":
+        return pc(tuple(domain), GTest(ExactCounts(table, domain.sizes), alpha=alpha, free=False), stable=False)
+    counts = ExactCounts(in_alphabet(table, domain) if read.alphabetical else table, domain.sizes)
+    oracle = Threshold(counts, alpha, math.inf, read, np.random.default_rng(0))
+    return pc(tuple(domain), oracle, max_order=read.order(counts.rows, None), stable=False)
+
+
+def in_alphabet(table: Recodable, domain: Domain) -> Recodable:
+    """NOT PRIVATE: return the same rows with every category's codes in the order of the labels."""
+    named = {name: column.levels for name in domain if isinstance(column := domain[name], Categorical)}
+    places = {name: np.argsort(np.argsort(levels)) for name, levels in named.items()}
+    return table.recode(places, domain.sizes)
+
+
+def reported_epsilon(
+    method: str, rounds: int, epsilon: float, delta: float, reading: Reading = READINGS["code"]
+) -> float:
     """Return the epsilon that a paper would report for so many rounds. It does not hold."""
-    if method == "priv-pc-published":
+    if method == "priv-pc-published" and reading.halves:
         return 2 * compose(rounds, epsilon / 2, delta / 2)
     return compose(rounds, epsilon, delta)
 

@@ -1,7 +1,9 @@
 """NOT PRIVATE: EM-PC as published (Xu, Yuan, Wu 2017; Wang, Pang, Song 2020).
 
 For every order and node the exponential mechanism draws how many and which neighbours to drop. A neighbour's score is
-how many rows have to be deleted, greedily, before its G-test would say the opposite.
+how many rows have to be deleted, greedily, before its G-test would say the opposite. That is the code's: the score of
+2017 is a distance that takes too long to compute, and Wang, Pang and Song say in their introduction that its bound on
+what one row moves no longer holds for the greedy one.
 """
 
 from __future__ import annotations
@@ -120,6 +122,8 @@ class Score:
 class Distances(Sealed):
     """NOT PRIVATE: p-values of G-tests on exact counts, and signed greedy distances. Freedom is of declared levels.
 
+    Each is computed once; ``tests`` are counted as in the code, where a test is made anew whenever it is looked at.
+
     Parameters
     ----------
     counts
@@ -144,9 +148,12 @@ class Distances(Sealed):
 
     def p_value(self, x: str, y: str, given: frozenset[str]) -> float:
         """Return the p-value of a question."""
+        self.tests += 1
+        return self._p_value(x, y, given)
+
+    def _p_value(self, x: str, y: str, given: frozenset[str]) -> float:
         key = (frozenset((x, y)), given)
         if key not in self._tested:
-            self.tests += 1
             freedom = self._freedom(x, y, given)
             statistic, _ = g_statistic(self._strata(x, y, given))
             self._tested[key] = float(chdtrc(freedom, statistic)) if freedom else 1.0
@@ -156,7 +163,7 @@ class Distances(Sealed):
         """Return the signed distance of a question."""
         key = (frozenset((x, y)), given)
         if key not in self._scored:
-            independent = self.p_value(x, y, given) > self._alpha
+            independent = self._p_value(x, y, given) > self._alpha
             freedom = self._freedom(x, y, given)
             limit = float(chdtri(freedom, self._alpha)) if freedom else math.inf
             rows = distance(self._strata(x, y, given), limit, block=self._block)

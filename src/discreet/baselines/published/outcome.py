@@ -22,15 +22,27 @@ _KENDALL = (
 _AFTERWARDS = "the total is added up afterwards, over a number of rounds that depends on the rows"
 
 REASONS: dict[str, str] = {
-    "em-pc-published": "one row moves the greedy distances, which are taken to move by one, by nearly all rows; "
-    f"{_AFTERWARDS}",
+    "em-pc-published": "one row moves the greedy distances, which are taken to move by one, by nearly all rows (Wang, "
+    f"Pang and Song say themselves that the bound does not hold for them); {_AFTERWARDS}",
     "svt-pc-published": f"{_KENDALL}; fresh thresholds get Gaussian noise where Laplace noise is needed; {_AFTERWARDS}",
     "priv-pc-published": f"{_KENDALL}; {_AFTERWARDS}",
     PCD: "an edge that seems sure gets no noise, and whether it seems so depends on every row; noise is scaled to how "
     "far the p-value could move on these rows; the bound on what a row moves is false where columns are given; widths "
     f"are read off the rows; {_AFTERWARDS}",
 }
-"""Why none of them is private, by method."""
+"""Why none of them is private, by method; of SVT-PC and Priv-PC as they are coded."""
+
+_TEXT = "one row moves Kendall's statistic by up to twice what its noise is made for"
+TEXT_REASONS: dict[str, str] = {
+    "svt-pc-published": f"{_TEXT}; {_AFTERWARDS}",
+    "priv-pc-published": f"{_TEXT}; sample and threshold stay in use after a failed examination; {_AFTERWARDS}",
+}
+"""Why the two are not private by the paper's text either."""
+
+
+def reason_for(method: str, reading: str) -> str:
+    """Return why a method is not private, by the text or by the code."""
+    return TEXT_REASONS.get(method, REASONS[method]) if reading == "text" else REASONS[method]
 
 
 @dataclass(frozen=True)

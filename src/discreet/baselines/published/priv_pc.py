@@ -7,12 +7,10 @@ import math
 import numpy as np
 
 from discreet.baselines.exact import ExactCounts
-from discreet.baselines.published.svt_pc import Threshold, claimed_sensitivity, p_value_of
+from discreet.baselines.published.reading import TWEAK, Reading
+from discreet.baselines.published.svt_pc import Threshold
 from discreet.data import Recodable
 from discreet.search.oracle import Verdict
-
-BELOW_ALPHA = 0.02
-"""The sieve's threshold lies so much below alpha."""
 
 LEAST_SHARE = 1 / 20
 """Smallest share of the rows that is sampled by default."""
@@ -22,14 +20,14 @@ SHARE_FACTOR = 3.9216
 
 
 class Sieve(Threshold):
-    """NOT PRIVATE: sieves p-values of a sample; what passes is examined on all rows, and only that removes an edge.
+    """NOT PRIVATE: sieves scores of a sample; what passes is examined on all rows, and only that removes an edge.
 
-    Half of epsilon is for each. Every pass of the sieve counts as a round and brings a fresh threshold and a fresh
-    sample, whatever the examination says, as in the published code.
+    Half of epsilon is for each. Every pass of the sieve counts as a round. By the code it brings a fresh threshold and
+    a fresh sample whatever the examination says; by the text only if that succeeds.
 
     Parameters
     ----------
-    counts, alpha, epsilon, constant, rng
+    counts, alpha, epsilon, reading, rng
         See ``Threshold``.
     table
         The same rows, to draw samples from.
@@ -43,18 +41,19 @@ class Sieve(Threshold):
         table: Recodable,
         alpha: float,
         epsilon: float,
-        constant: float,
+        reading: Reading,
         sample: float | None,
         rng: np.random.Generator,
     ) -> None:
-        super().__init__(counts, alpha, epsilon, constant, rng)
+        super().__init__(counts, alpha, epsilon, reading, rng)
         half = epsilon / 2
         share = default_share(half) if sample is None else sample
-        moved = claimed_sensitivity(counts.rows, constant)
+        moved = reading.sensitivity(counts.rows)
         self._whole = table
-        self._drawn = max(1, round(share * counts.rows))
+        self._drawn = max(1, int(share * counts.rows))
         self._scale = 2 * moved / math.sqrt(share) / epsilon_of_sample(half, share)
         self._examined = moved / half
+        self._sieved = reading.threshold(alpha - TWEAK)
         self._renew()
 
     def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
@@ -65,16 +64,14 @@ class Sieve(Threshold):
         if passed:
             self.rounds += 1
             self.tests += 1
-            self._renew()
-            independent = self._noisy(self._counts, self._examined, x, y, given) >= self._alpha
+            independent = self._noisy(self._counts, self._examined, x, y, given) >= self._aim
+            if independent or self._reading.refreshes:
+                self._renew()
         return Verdict(independent, -1.0 if independent else 1.0)
-
-    def _noisy(self, source: ExactCounts | Recodable, scale: float, x: str, y: str, given: frozenset[str]) -> float:
-        return p_value_of(source, x, y, given) + self._rng.laplace(0, scale)
 
     def _renew(self) -> None:
         """Draw a threshold and a sample."""
-        self._bar = self._alpha - BELOW_ALPHA + self._rng.laplace(0, self._scale)
+        self._bar = self._sieved + self._rng.laplace(0, self._scale)
         self._sample: ExactCounts | Recodable = self._counts
         if self._drawn < self._counts.rows:
             chosen = self._rng.choice(self._counts.rows, self._drawn, replace=False, shuffle=False)

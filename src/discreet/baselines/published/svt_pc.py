@@ -1,51 +1,23 @@
-"""NOT PRIVATE: the oracle of SVT-PC as published (Wang, Pang, Song 2020): Kendall's p-values and a noisy threshold."""
+"""NOT PRIVATE: the oracle of SVT-PC as published (Wang, Pang, Song 2020): Kendall's test and a noisy threshold."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from scipy.special import ndtr
 
-from discreet.arrays import IntArray
 from discreet.baselines.exact import ExactCounts
+from discreet.baselines.published.kendall import strata_of
+from discreet.baselines.published.reading import Reading
 from discreet.sealed import Sealed
 from discreet.search.oracle import Verdict
 from discreet.statistics import Table
-from discreet.statistics.ranks import kendall_parts
-
-
-def p_value(strata: IntArray) -> float:
-    """Return the p-value of exact tables (stratum, x, y); NaN where no stratum is left.
-
-    Strata with two rows or fewer, and those in which a column is constant, are dropped: this is what makes one row
-    matter without limit.
-    """
-    several = [np.count_nonzero(strata.any(axis=axis), axis=1) > 1 for axis in (1, 2)]
-    kept = strata[(strata.sum(axis=(1, 2)) > 2) & several[0] & several[1]]
-    if not len(kept):
-        return math.nan
-    above, weights = kendall_parts(kept)
-    return float(ndtr(-abs(above) / math.sqrt(weights)))
-
-
-def p_value_of(source: ExactCounts | Table, x: str, y: str, given: frozenset[str]) -> float:
-    """Return the p-value of a question."""
-    columns = (*sorted(given), x, y)
-    table = source.table(columns) if isinstance(source, ExactCounts) else source.counts([columns])[0]
-    return p_value(table.reshape(-1, *table.shape[-2:]))
-
-
-def claimed_sensitivity(rows: int, constant: float) -> float:
-    """Return how far one row is said to move the p-value, if it moved the statistic by constant / sqrt(rows)."""
-    return float(ndtr(constant / math.sqrt(rows))) - 0.5
 
 
 class Threshold(Sealed):
-    """NOT PRIVATE: compares noisy p-values with a noisy threshold; a pass removes an edge and counts as a round.
+    """NOT PRIVATE: compares noisy scores with a noisy threshold; a pass removes an edge and counts as a round.
 
-    The first threshold has Laplace noise of scale 2 S/epsilon, questions have 4 S/epsilon as in the paper. After a pass
-    the threshold is drawn again, with Gaussian noise whose deviation is that scale, as in the published code.
+    With S for what one row is said to move, the first threshold has Laplace noise of scale 2 S/epsilon; questions have
+    4 S/epsilon by the text, 8 S/epsilon by the code. After a pass the threshold is drawn again, by the code with
+    Gaussian noise whose deviation is that scale.
 
     Parameters
     ----------
@@ -54,9 +26,9 @@ class Threshold(Sealed):
     alpha
         Independent from this p-value on.
     epsilon
-        What a round is said to cost.
-    constant
-        One row is taken to move Kendall's statistic by so much over the root of the rows.
+        What a round is said to cost; infinite for no noise.
+    reading
+        By the text or by the code.
     rng
         Where noise comes from.
     """
@@ -65,13 +37,14 @@ class Threshold(Sealed):
     max_order = None
 
     def __init__(
-        self, counts: ExactCounts, alpha: float, epsilon: float, constant: float, rng: np.random.Generator
+        self, counts: ExactCounts, alpha: float, epsilon: float, reading: Reading, rng: np.random.Generator
     ) -> None:
         self._counts = counts
         self._rng = rng
-        self._alpha = alpha
-        self._scale = 2 * claimed_sensitivity(counts.rows, constant) / epsilon
-        self._bar = alpha + rng.laplace(0, self._scale)
+        self._reading = reading
+        self._aim = reading.threshold(alpha)
+        self._scale = 2 * reading.sensitivity(counts.rows) / epsilon
+        self._bar = self._aim + rng.laplace(0, self._scale)
         self.tests = 0
         self.rounds = 0
 
@@ -80,11 +53,15 @@ class Threshold(Sealed):
         return self._counts.countable((x, y, *given))
 
     def ask(self, x: str, y: str, given: frozenset[str]) -> Verdict:
-        """Say whether a noisy p-value reaches the threshold; what is not a number never does."""
+        """Say whether a noisy score reaches the threshold; what is not a number never does."""
         self.tests += 1
-        p = p_value_of(self._counts, x, y, given)
-        passed = bool(p + self._rng.laplace(0, 2 * self._scale) >= self._bar)
+        noise = self._reading.question_noise * self._scale
+        passed = self._noisy(self._counts, noise, x, y, given) >= self._bar
         if passed:
             self.rounds += 1
-            self._bar = self._alpha + self._rng.normal(0, self._scale)
+            draw = self._rng.normal if self._reading.gaussian else self._rng.laplace
+            self._bar = self._aim + draw(0, self._scale)
         return Verdict(passed, -1.0 if passed else 1.0)
+
+    def _noisy(self, source: ExactCounts | Table, scale: float, x: str, y: str, given: frozenset[str]) -> float:
+        return self._reading.score(strata_of(source, x, y, given)) + float(self._rng.laplace(0, scale))
