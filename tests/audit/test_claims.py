@@ -10,13 +10,8 @@ import pytest
 
 import discreet as dc
 from discreet.audit.broken.kernels import equation_3, sure_or_noisy
+from discreet.baselines.published.sieve import difference_tail
 from discreet.statistics.ridge import stability
-
-
-def above(distance, wide, narrow):
-    """P(a - b >= distance) for Laplace noise a and b of these scales; distance from 0."""
-    part = [s**2 * math.exp(-distance / s) for s in (wide, narrow)]
-    return (part[0] - part[1]) / (2 * (wide**2 - narrow**2))
 
 
 @pytest.mark.parametrize(("rows", "times"), [(1000, 4.7), (2000, 9.5), (10_000, 47.4)])
@@ -63,7 +58,7 @@ def test_where_pcd_adds_noise_it_nearly_tosses_a_coin():
     for rows in (table(50, 50, 50, 50), table(250, 250, 250, 250)):
         gone = np.mean([sure_or_noisy(rows, rng) for _ in range(20_000)])
         assert gone == pytest.approx(0.578, abs=0.012)
-    farthest = above(1, 4, 2)  # a p-value lies from alpha no farther than the sensitivity that scales the noise
+    farthest = difference_tail(1, 4, 2)  # a p-value lies from alpha no farther than the sensitivity that scales the noise
     assert (farthest, 1 - farthest) == pytest.approx((0.418, 0.582), abs=5e-4)
     assert math.log((1 - farthest) / farthest) < 1
     assert not any(sure_or_noisy(table(150, 50, 50, 150), rng) for _ in range(1000))
