@@ -58,7 +58,8 @@ def test_where_pcd_adds_noise_it_nearly_tosses_a_coin():
     for rows in (table(50, 50, 50, 50), table(250, 250, 250, 250)):
         gone = np.mean([sure_or_noisy(rows, rng) for _ in range(20_000)])
         assert gone == pytest.approx(0.578, abs=0.012)
-    farthest = difference_tail(1, 4, 2)  # a p-value lies from alpha no farther than the sensitivity that scales the noise
+    # a p-value lies from alpha no farther than the sensitivity that scales the noise
+    farthest = difference_tail(1, 4, 2)
     assert (farthest, 1 - farthest) == pytest.approx((0.418, 0.582), abs=5e-4)
     assert math.log((1 - farthest) / farthest) < 1
     assert not any(sure_or_noisy(table(150, 50, 50, 150), rng) for _ in range(1000))
