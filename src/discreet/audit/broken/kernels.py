@@ -252,8 +252,8 @@ KERNELS: tuple[Broken, ...] = (
     ),
     Broken(
         "ridge-strong-penalty",
-        "the bound on a fitted value's change is false for a penalty above 4",
-        f"{KUSNER}, stability of the regression",
+        "the bound on a fitted value's change, printed for penalties up to 1, is used above 4",
+        f"planted, with the constant of {KUSNER}",
         "replay",
         Measured(ridge(PENALTY, 8 / (100 * PENALTY**1.5)), FITTED, (FLIPPED,)),
     ),
