@@ -67,7 +67,7 @@ def words_of(column: str) -> str:
 
 
 def table1() -> list[Row]:
-    """Return Table 1: its marks, and from the code which global bounds are below a score's range, and how large they are.
+    """Return Table 1: its marks, and from the code which global bounds are below a score's range, and all of them.
 
     Bounds are for a ridge of 1, the best case. Where there is none, stability on the rows at hand is tested.
     """
@@ -87,7 +87,11 @@ def table1() -> list[Row]:
 
 
 def gather(
-    results: Results, epsilons: Sequence[float], columns: Iterable[str] = COLUMNS, ridge: float = RIDGE
+    results: Results,
+    epsilons: Sequence[float],
+    columns: Sequence[str] = COLUMNS,
+    ridge: float = RIDGE,
+    scores: Sequence[str] = SCORES,
 ) -> Chances:
     """Return the probabilities of the right direction, from runs on halves with one ridge and runs on all rows."""
     found: Chances = {}
@@ -96,7 +100,7 @@ def gather(
             wanted = [(task.setting, "all_total")] if task.setting in epsilons and "all_total" in columns else []
         else:
             wanted = [(e, name) for e in epsilons for name in columns if name != "all_total" and task.setting == ridge]
-        for score in SCORES:
+        for score in scores:
             for epsilon, name in wanted:
                 value = chance(record, score, name, epsilon, ridge)
                 if value is not None:
@@ -190,7 +194,7 @@ def figure2(results: Results) -> list[Row]:
     lines: list[Row] = []
     for source, members in sources(results).items():
         for ridge in SWEEP:
-            chances = gather(members, PANELS, TRAINING, ridge)
+            chances = gather(members, PANELS, TRAINING, ridge, SMOOTH)
             lines += _points(source, chances, SMOOTH, TRAINING, [{"epsilon": e, "ridge": ridge} for e in PANELS])
     return lines
 
@@ -201,7 +205,7 @@ def figure2_best(results: Results) -> list[Row]:
     for source, members in sources(results).items():
         swept: list[Row] = []
         for ridge in SWEEP:
-            chances = gather(members, BEST, TRAINING, ridge)
+            chances = gather(members, BEST, TRAINING, ridge, SMOOTH)
             swept += _points(source, chances, SMOOTH, TRAINING, [{"epsilon": e, "ridge": ridge} for e in BEST])
         groups = group_by(swept, lambda line: (line["score"], line["protects"], line["epsilon"]))
         lines += [max(group, key=lambda line: float(line["right"])) for group in groups.values()]
