@@ -154,7 +154,7 @@ def priv_pc(
 )
 @click.option("--part", type=click.Choice(["table", "figures", "all"]), default="all", show_default=True)
 @click.option("--number", type=click.IntRange(0), default=200, show_default=True, help="Simulated pairs of each size.")
-@click.option("--rows", default="500,2000", show_default=True, help="Rows of simulated pairs, with commas.")
+@click.option("--rows", default="500,2000,7800", show_default=True, help="Rows of simulated pairs, with commas.")
 @click.option("--epsilons", default="0.1,1,2", show_default=True, help="Budgets of the tables, with commas.")
 @click.option("--runs", type=click.IntRange(1), default=10, show_default=True, help="Random halves of each given pair.")
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
