@@ -207,7 +207,9 @@ def test_a_tiny_run_writes_everything_and_does_nothing_twice(tmp_path):
     assert at_one == [max(of)]
     silent = read(tmp_path / "out" / "no-answer.csv")
     assert {float(row["delta"]) for row in silent} == set(DELTAS)
-    assert all(0 <= float(row["least"]) <= float(row["none"]) <= float(row["most"]) <= 1 for row in silent)
+    assert {float(row["ridge"]) for row in silent} == {RIDGE, 1.0}
+    assert all(0 <= float(row["no_answer"]) <= float(row["most"]) <= 1 for row in silent)
+    assert all((float(row["share_below_1e-4"]) == 1) == (float(row["most"]) < 1e-4) for row in silent)
     again = run(tmp_path / "out", *options)
     assert again.stdout == ran.stdout
     assert (tmp_path / "out" / "runs.jsonl").read_text() == kept
