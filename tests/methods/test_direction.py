@@ -240,7 +240,7 @@ def test_from_the_command_line(tmp_path):
     assert CliRunner().invoke(main, [*base[:3], *base[4:], "--epsilon", "1"]).exit_code == 2
 
 
-def test_one_half_only_takes_a_word_and_is_stamped(tmp_path):
+def test_halves_take_a_word_and_are_stamped(tmp_path):
     rng = np.random.default_rng(4)
     x = rng.uniform(-1, 1, 400)
     pd.DataFrame({"a": x, "b": x**3}).to_csv(tmp_path / "rows.csv", index=False)
@@ -254,7 +254,8 @@ def test_one_half_only_takes_a_word_and_is_stamped(tmp_path):
     assert "one pair at a time" in CliRunner().invoke(main, several).stderr
     shown = CliRunner().invoke(main, [*base[:-1], "--protects", "test-half", "--not-private"])
     assert shown.stdout.startswith("NOT PRIVATE")
-    for protects, score in (("test-half", "reci"), ("test-half", "hsic"), ("training-half", "kendall")):
+    halves = [("test-half", "reci"), ("test-half", "hsic"), ("training-half", "kendall"), ("both-halves", "iqr")]
+    for protects, score in halves:
         asked = [*base, "--protects", protects, "--score", score, "--not-private", "--out", str(tmp_path / "half.json")]
         result = CliRunner().invoke(main, asked)
         assert result.exit_code == 0, result.stderr

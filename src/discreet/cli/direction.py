@@ -24,12 +24,12 @@ from discreet.cli.output import teller
 )
 @click.option(
     "--protects",
-    type=click.Choice(["everything", "test-half", "training-half"]),
+    type=click.Choice(["everything", "test-half", "training-half", "both-halves"]),
     default="everything",
     show_default=True,
-    help="Which rows are protected. One half only, as in the paper's tables, takes --not-private.",
+    help="Which rows are protected. By halves, as in the paper, takes --not-private.",
 )
-@click.option("--not-private", is_flag=True, help="Allow what protects one half of the rows only. Do not publish.")
+@click.option("--not-private", is_flag=True, help="Allow what is not private. Do not publish.")
 @click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.9]")
 @engine_option
 @ledger_options
@@ -68,7 +68,7 @@ def direction(
     pairs = list(zip(columns[::2], columns[1::2], strict=True))
     domain = read_domain(domain_file)
     if (protects != "everything") != not_private:
-        raise SettingError("protects: test-half and training-half go with --not-private, and nothing else does")
+        raise SettingError("protects: halves go with --not-private, and nothing else does")
     if not_private:
         from discreet.cli.not_private import direction_of_half
 

@@ -157,7 +157,7 @@ def priv_pc(
 )
 @click.option("--part", type=click.Choice(["table", "figures", "all"]), default="all", show_default=True)
 @click.option("--number", type=click.IntRange(0), default=200, show_default=True, help="Simulated pairs of each size.")
-@click.option("--rows", default="500,2000", show_default=True, help="Rows of simulated pairs, with commas.")
+@click.option("--rows", default="500,2000,7800", show_default=True, help="Rows of simulated pairs, with commas.")
 @click.option("--epsilons", default="0.1,1,2", show_default=True, help="Budgets of the tables, with commas.")
 @click.option("--runs", type=click.IntRange(1), default=10, show_default=True, help="Random halves of each given pair.")
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
@@ -172,12 +172,14 @@ def direction(
     jobs: int,
     out: Path,
 ) -> None:
-    """Kusner, Sun, Sridharan, Weinberger 2016 again: Table 2, Figures 1 and 2, with halves and with all rows protected.
+    """Kusner, Sun, Sridharan, Weinberger 2016 again: Tables 1 and 2, Figures 1 and 2, by halves and for all rows.
 
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there. Given
-    pairs are scaled by their own ranges, which is not private.
+    pairs are scaled by their own ranges, which is not private. As published means twice: with epsilon for each score,
+    as printed, and in total; columns say which.
     """
-    from discreet.experiments.direction import Part, Task, as_text, perform, plan, simulations, table2, write_all
+    from discreet.experiments.direction import Part, Task, perform, plan
+    from discreet.experiments.direction_tables import as_text, write_all
     from discreet.experiments.harness import KeptRuns, go_on
 
     parts: dict[str, tuple[Part, ...]] = {"table": ("table",), "figures": ("figures",), "all": ("table", "figures")}
@@ -188,8 +190,7 @@ def direction(
     _, interrupted = go_on(kept, planned, kept.finished(Task), work, jobs=jobs, effort=lambda task: task.rows)
     results = kept.finished(Task)
     if part != "figures":
-        together = [line for line in table2(results, budgets) if not line["rows"]]
-        for line in as_text([*simulations(results, budgets), *together]):
+        for line in as_text(results, budgets):
             click.echo(line)
     click.echo(f"Written: {', '.join(write_all(out, results, budgets, figures=part != 'table'))}", err=True)
     if interrupted:

@@ -222,12 +222,14 @@ def direction_of_half(
     *,
     as_json: bool,
 ) -> str:
-    """Say which of two columns causes the other as published, which protects one half of the rows; return JSON."""
-    from discreet.baselines.published.direction import HalfSettings, half_direction
+    """Say which of two columns causes the other by halves of the rows, as published; return JSON."""
+    from discreet.baselines.published.direction import HalfSettings, Protects, half_direction
 
     if len(pairs) > 1:
         raise SettingError("columns: one pair at a time; halves are drawn anew for each, and a row may be in several")
-    half: Literal["test half", "training half"] = "test half" if protects == "test-half" else "training half"
+    halves: dict[str, Protects]
+    halves = {"test-half": "test half", "training-half": "training half", "both-halves": "both halves"}
+    half = halves[protects]
     source: Literal["paper", "proved"] = "proved" if score in ("reci", "root-hsic") else "paper"
     found = [
         half_direction(data, x, y, domain, protects=half, score=score, epsilon=epsilon, sensitivities=source)
@@ -239,7 +241,8 @@ def direction_of_half(
         {"x": x, "y": y, "cause": one.cause, "margin": one.margin, "abstained": one.abstained, "score": score}
         for (x, y), one in zip(pairs, found, strict=True)
     ]
-    settings = {"sensitivities": source, "draws": 2, "width": HalfSettings.width, "ridge": HalfSettings.ridge}
+    settings: dict[str, str | float] = {"sensitivities": source, "draws": 2, "epsilon_is": HalfSettings.epsilon_is}
+    settings |= {"width": HalfSettings.width, "ridge": HalfSettings.ridge}
     private = {"private": False, "epsilon": None, "delta": None, "protects": half, "warning": warning}
     promised = {"epsilon": epsilon, "delta": found[0].delta, "to": half, "holds": score != "iqr"}
     result = {"schema": 1, "method": "direction as published", "pairs": lines, "privacy": private}

@@ -1,7 +1,7 @@
 """Kusner, Sun, Sridharan, Weinberger 2016 (*Private causal inference*), measured again.
 
-The direction of cause between two columns, with noise that protects one half of the rows as published and as repaired,
-which is NOT PRIVATE as a whole, and with this library's, which protects all rows. The probability that noise leaves a
+The direction of cause between two columns, with noise that protects one half of the rows or both, as published and as
+repaired, which is NOT PRIVATE, and with this library's, which protects all rows. The probability that noise leaves a
 direction alone is computed, not drawn, except where all rows are protected.
 """
 
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import gzip
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -19,11 +20,12 @@ import numpy as np
 
 from discreet.arrays import FloatArray
 from discreet.baselines.published.direction import (
-    CLAIMED,
     PRINTED,
-    RANKS,
-    SPENT,
+    REASONS,
+    SCORES,
+    EpsilonIs,
     HalfSettings,
+    Protects,
     Sensitivities,
     fit_halves,
     steps_to_instability,
@@ -34,20 +36,18 @@ from discreet.domain import Domain
 from discreet.domain.columns import Numeric
 from discreet.errors import SettingError, TableError
 from discreet.experiments import harness
-from discreet.experiments.harness import Cell, Record, Row, markdown, points_by, summarize, write_files
+from discreet.experiments.harness import Record
 from discreet.methods.direction import direction_in
 from discreet.privacy.budget import Budget
-from discreet.report.charts import Axis, Line, panels
 from discreet.room import Room
 from discreet.statistics.curves import UNIT, Scaled
 
 DELTA = 1e-6
-SCORES = ("spearman", "kendall", "hsic", "root-hsic", "reci", "iqr")
 RIDGE, WIDTH = 1e-3, 0.5
-"""Of the fits and kernels, on a scale from -1 to 1. The paper chose them pair by pair; here they are public."""
+"""Of the fits and kernels, on a scale from -1 to 1. The paper does not say its own; here they are public."""
 
 SWEEP = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-10, 1))
-"""Ridges along Figure 2."""
+"""Ridges along Figure 2, up to 1 as in the paper's Theorem 5."""
 
 BUDGETS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-4, 9))
 """Epsilons along Figure 1; every second one where each needs a run of its own."""
@@ -62,9 +62,37 @@ Data = Literal["simulated", "pairs"]
 Kind = Literal["halves", "private"]
 Part = Literal["table", "figures"]
 
-How = Literal["none", "test-published", "test", "training-published", "training", "all"]
-HOWS: tuple[How, ...] = ("none", "test-published", "test", "training-published", "training", "all")
-"""What is protected, and how: as published with two draws of noise, else with one and the proved sensitivity."""
+
+@dataclass(frozen=True)
+class Way:
+    """What is protected, by whose sensitivities, and whether epsilon is that of a score or the total."""
+
+    protects: Protects
+    sensitivities: Sensitivities
+    epsilon_is: EpsilonIs
+
+    @property
+    def name(self) -> str:
+        """Its column of a table."""
+        source = "published" if self.sensitivities == "paper" else "proved"
+        return f"{self.protects.split()[0]}_{source}_{self.epsilon_is.replace(' ', '_')}"
+
+    def settings(self, score: str, epsilon: float, ridge: float, delta: float = DELTA) -> HalfSettings:
+        """Return the settings of the baseline: two draws of noise as published, else one."""
+        draws = 2 if self.sensitivities == "paper" else 1
+        return HalfSettings(
+            self.protects, score, epsilon, delta, self.sensitivities, draws, WIDTH, ridge, self.epsilon_is
+        )
+
+
+READINGS: tuple[tuple[Sensitivities, EpsilonIs], ...] = (
+    ("paper", "per score"),
+    ("paper", "total"),
+    ("proved", "total"),
+)
+WAYS = {way.name: way for way in (Way(half, *reading) for half, reading in product(REASONS, READINGS))}
+COLUMNS = ("none", *WAYS, "all_total")
+"""Columns of tables: no privacy, ways to protect halves, and all rows protected."""
 
 HEADER = ["pair", "x", "y", "direction"]
 FORWARD, BACKWARD = "x->y", "y->x"
@@ -228,251 +256,57 @@ def _look_at_halves(task: Task, pair: CausePair) -> Record:
     for score in SCORES:
         forward, backward = found.scores(score, WIDTH)
         margins[score] = _towards(pair, backward - forward)
-    spreads = {
-        source: [[spread.log, *spread.steps] for spread in found.spreads(printed=source == "paper")]
-        for source in ("paper", "proved")
-    }
-    return {"margins": margins, "test": found.rows, "train": found.train, "gap": found.gap(), "spreads": spreads}
+    spreads: dict[str, dict[str, list[list[float]]]] = {}
+    for way in WAYS.values():
+        noisy = found.spreads(way.settings("iqr", 1.0, task.setting))
+        spreads.setdefault(way.protects, {})[way.sensitivities] = [[one.log, *one.steps] for one in noisy]
+    return {"margins": margins, "test": found.rows, "train": found.train, "gaps": found.gaps(), "spreads": spreads}
 
 
 def _towards(pair: CausePair, margin: float) -> float | None:
     return None if math.isnan(margin) else margin if pair.forward else -margin
 
 
-def chance(record: Record, score: str, how: How, epsilon: float, ridge: float = RIDGE) -> float | None:
+def chance(record: Record, score: str, column: str, epsilon: float, ridge: float = RIDGE) -> float | None:
     """Return the probability of the right direction, a coin being thrown where none is told; None where unknown.
 
     An infinite epsilon is no privacy.
     """
     margin = record["margins"][score]
-    if how in ("none", "all") or math.isinf(epsilon):
+    if column not in WAYS or math.isinf(epsilon):
         return chance_right(margin, 0.0, 1)
-    source: Sensitivities = "paper" if how.endswith("published") else "proved"
-    if source == "paper" and score not in PRINTED:
+    way = WAYS[column]
+    if way.sensitivities == "paper" and score not in PRINTED:
         return None
-    if score == "iqr":
-        return _chance_by_spreads(record, source, epsilon) if how.startswith("test") else None
-    half: Literal["test half", "training half"] = "test half" if how.startswith("test") else "training half"
-    if half == "training half" and score in RANKS:
-        steps = steps_to_instability(record["gap"], record["train"], ridge, source)
-        told = laplace_tail(math.log(1 / DELTA) / epsilon - steps, epsilon)
-        return told * chance_right(margin, 0.0, 1) + (1 - told) / 2
-    draws = 2 if source == "paper" else 1
-    settings = HalfSettings(half, score, epsilon, DELTA, source, draws, WIDTH, ridge)
-    return chance_right(margin, settings.scale(record["test"], record["train"]), draws)
+    settings = way.settings(score, epsilon, ridge)
+    each, _ = settings.each
+    if settings.mechanism == "noise":
+        return chance_right(
+            margin, _change(column, score, ridge, record["test"], record["train"]) / each, settings.draws
+        )
+    told = answer_probability(record, settings)
+    many = len(record["spreads"][way.protects][way.sensitivities])
+    right = chance_right(margin, 1 / each, many) if score == "iqr" else chance_right(margin, 0.0, 1)
+    return told * right + (1 - told) / 2
 
 
-def _chance_by_spreads(record: Record, source: Sensitivities, epsilon: float) -> float:
-    parts, deltas = CLAIMED if source == "paper" else SPENT
-    each = epsilon / parts
+@cache
+def _change(column: str, score: str, ridge: float, rows: int, train: int) -> float:
+    return WAYS[column].settings(score, 1.0, ridge).change(rows, train)
+
+
+def answer_probability(record: Record, settings: HalfSettings) -> float:
+    """Return the probability that all tests of stability are passed, exactly."""
+    epsilon, delta = settings.each
     told = 1.0
-    for log, *steps in record["spreads"][source]:
-        told *= Spread(log, (steps[0], steps[1]), source == "paper").answer_probability(each, DELTA / deltas)
-    return told * chance_right(record["margins"]["iqr"], 1 / each, 4) + (1 - told) / 2
+    if settings.mechanism == "spreads":
+        for log, first, second in record["spreads"][settings.protects][settings.sensitivities]:
+            told *= Spread(log, (first, second), settings.sensitivities == "paper").answer_probability(epsilon, delta)
+        return told
+    for gap in record["gaps"] if settings.draws == 2 else [min(record["gaps"])]:
+        steps = steps_to_instability(gap, record["train"], settings.ridge, settings.sensitivities)
+        told *= laplace_tail(math.log(1 / delta) / epsilon - steps, epsilon)
+    return told
 
 
 Results = Mapping[Task, Record]
-Chances = dict[tuple[str, float, How], dict[str, list[float]]]
-"""By score, epsilon and what is protected: probabilities of the right direction, by pair."""
-
-IDS = ("4031", "597", "2209", "2967", "161", "2132", "1656", "901", "3484", "1627")
-PUBLISHED = {
-    ("spearman", math.inf): (0.50, 0.00, 0.00, 0.70, 0.90, 1.0, 0.00, 0.30, 0.00, 1.0),
-    ("kendall", math.inf): (0.50, 0.00, 0.00, 0.70, 0.80, 1.0, 0.00, 0.80, 0.00, 1.0),
-    ("hsic", math.inf): (1.0, 0.00, 1.0, 1.0, 0.70, 0.60, 1.0, 0.40, 1.0, 0.10),
-    ("iqr", math.inf): (0.50, 0.00, 0.10, 1.0, 1.0, 1.0, 0.00, 0.90, 0.00, 1.0),
-    ("spearman", 1.0): (0.50, 0.00, 0.00, 0.69, 0.91, 1.0, 0.06, 0.30, 0.00, 1.0),
-    ("kendall", 1.0): (0.50, 0.00, 0.00, 0.70, 0.81, 1.0, 0.00, 0.80, 0.00, 1.0),
-    ("hsic", 1.0): (0.85, 0.39, 0.98, 0.52, 0.55, 0.50, 0.66, 0.21, 1.0, 0.49),
-    ("iqr", 1.0): (0.54, 0.48, 0.49, 0.52, 0.58, 0.51, 0.48, 0.50, 0.47, 0.51),
-}
-"""The paper's Table 2, one number a pair of the Kaggle cause-effect challenge, which is not to be had any more."""
-
-FIGURE_EPSILON = 1.0
-MANY_ROWS = 1000
-PROTECTED: dict[How, str] = {
-    "none": "no privacy",
-    "test-published": "test half, as published",
-    "test": "test half, as proved here",
-    "training-published": "training half, as published",
-    "training": "training half, as proved here",
-    "all": "all rows",
-}
-
-
-def published_chance(pair: str, score: str, epsilon: float) -> float | None:
-    """Return a number of the paper's Table 2."""
-    return PUBLISHED[score, epsilon][IDS.index(pair)] if pair in IDS and (score, epsilon) in PUBLISHED else None
-
-
-def gather(results: Results, epsilons: Sequence[float], ridge: float = RIDGE) -> Chances:
-    """Return the probabilities of the right direction, from runs on halves with one ridge and runs on all rows."""
-    found: Chances = {}
-    for task, record in results.items():
-        if task.kind == "private":
-            wanted: list[tuple[float, How]] = [(task.setting, "all")] if task.setting in epsilons else []
-        else:
-            wanted = [(e, how) for e in epsilons for how in HOWS if how != "all"] if task.setting == ridge else []
-        for score in SCORES:
-            for epsilon, how in wanted:
-                value = chance(record, score, how, epsilon, ridge)
-                if value is not None:
-                    found.setdefault((score, epsilon, how), {}).setdefault(task.pair, []).append(value)
-    return found
-
-
-def _summarize(chances: Chances, key: tuple[str, float, How]) -> tuple[Cell, Cell]:
-    """Return the mean over pairs and its standard error, over pairs or over the runs of a single one."""
-    by_pair = list(chances.get(key, {}).values())
-    mean, error, _ = summarize(by_pair[0] if len(by_pair) == 1 else [float(np.mean(v)) for v in by_pair])
-    return mean, error
-
-
-def _lines(results: Results, epsilons: Sequence[float], head: Row, pair: str = "") -> Iterator[Row]:
-    """Yield a line a score and epsilon, the last of them infinite: without privacy."""
-    chances = gather(results, [*epsilons, math.inf])
-    count = len({(task.pair, task.seed) for task in results})
-    for score in SCORES:
-        for epsilon in (*epsilons, math.inf):
-            paper = published_chance(pair, score, epsilon)
-            line: Row = {**head, "score": score, "epsilon": epsilon, "published": "" if paper is None else paper}
-            for how in HOWS:
-                shown = math.isinf(epsilon) == (how == "none")
-                name = how.replace("-", "_")
-                line[name], line[f"{name}_error"] = _summarize(chances, (score, epsilon, how)) if shown else ("", "")
-            yield {**line, "runs": count}
-
-
-def select(results: Results, data: str, rows: int | None = None, pair: str | None = None) -> dict[Task, Record]:
-    """Return some of the runs."""
-    return {
-        task: record
-        for task, record in results.items()
-        if task.data == data and rows in (None, task.rows) and pair in (None, task.pair)
-    }
-
-
-def table2(results: Results, epsilons: Sequence[float]) -> list[Row]:
-    """Return Table 2: all pairs together, those with many rows, then each pair."""
-    looked_at = select(results, "pairs")
-    large = {task: record for task, record in looked_at.items() if task.rows >= MANY_ROWS}
-    lines = list(_lines(looked_at, epsilons, {"pair": "all", "rows": ""})) if looked_at else []
-    if large:
-        lines += _lines(large, epsilons, {"pair": f"all of {MANY_ROWS} rows or more", "rows": ""})
-    for name, rows in dict.fromkeys((task.pair, task.rows) for task in looked_at):
-        lines += _lines(select(looked_at, "pairs", pair=name), epsilons, {"pair": name, "rows": rows}, pair=name)
-    return lines
-
-
-def simulations(results: Results, epsilons: Sequence[float]) -> list[Row]:
-    """Return the share of simulated pairs whose direction is found, by rows."""
-    lines: list[Row] = []
-    for rows in _rows(results):
-        lines += _lines(select(results, "simulated", rows), epsilons, {"rows": rows})
-    return lines
-
-
-def _rows(results: Results) -> list[int]:
-    return sorted({task.rows for task in results if task.data == "simulated"})
-
-
-def sources(results: Results) -> dict[str, dict[Task, Record]]:
-    """Return the runs by what a chart is made of: simulated pairs of one size, or the given ones."""
-    found = {f"simulated-{rows}": select(results, "simulated", rows) for rows in _rows(results)}
-    pairs = select(results, "pairs")
-    return {**found, **({"pairs": pairs} if pairs else {})}
-
-
-def figure1(results: Results) -> list[Row]:
-    """Return the numbers of Figure 1: the probability of the right direction against epsilon."""
-    return [
-        line
-        for source, members in sources(results).items()
-        for line in _figure_lines(source, gather(members, BUDGETS), "epsilon", {e: e for e in BUDGETS}, HOWS)
-    ]
-
-
-def figure2(results: Results) -> list[Row]:
-    """Return the numbers of Figure 2: the probability of the right direction against the ridge, at epsilon 1."""
-    lines: list[Row] = []
-    for source, members in sources(results).items():
-        for ridge in SWEEP:
-            chances = gather(members, [FIGURE_EPSILON], ridge)
-            lines += _figure_lines(source, chances, "ridge", {ridge: FIGURE_EPSILON}, HOWS[:-1])
-    return lines
-
-
-def _figure_lines(
-    source: str, chances: Chances, across: str, places: Mapping[float, float], hows: Iterable[How]
-) -> Iterator[Row]:
-    for score in SCORES:
-        for how in hows:
-            for place, epsilon in places.items():
-                mean, error = _summarize(chances, (score, epsilon, how))
-                if mean != "":
-                    count = len(chances[score, epsilon, how])
-                    line: Row = {"data": source, "score": score, "protects": how, across: place}
-                    yield {**line, "published": "", "right": mean, "error": error, "pairs": count}
-
-
-STYLES = {
-    "training-published": Line("as published", "protects the training half", "#c9a227", "10 5", 2.2),
-    "training": Line("as proved here", "protects the training half", "#ccbb44", width=3.4),
-    "test-published": Line("as published", "protects the test half", "#777777", "10 5", 2.2),
-    "test": Line("as proved here", "protects the test half", "#228833", width=3.0),
-    "all": Line("discreet direction", "protects all rows", "#4477aa", width=2.6),
-    "none": Line("exact halves", "no privacy", "#222222", "1.5 4", 1.8),
-}
-
-
-def charts(lines: Sequence[Row], across: str, figure: str) -> dict[str, str]:
-    """Return one chart of six panels for each source."""
-    x = {
-        "epsilon": Axis("epsilon", BUDGETS[0], BUDGETS[-1], (0.1, 1, 10, 100), log=True),
-        "ridge": Axis("ridge (lambda) of the fits", SWEEP[0], SWEEP[-1], (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1), log=True),
-    }[across]
-    y = Axis("right", 0, 1, (0, 0.25, 0.5, 0.75, 1))
-    result = {}
-    for source in dict.fromkeys(str(line["data"]) for line in lines):
-        members = [line for line in lines if line["data"] == source]
-        if across == "epsilon":  # without privacy there is one number, drawn level
-            drawn = [line for line in members if line["protects"] != "none" or line[across] == BUDGETS[0]]
-        else:
-            drawn = members
-        count = max(int(line["pairs"]) for line in members)
-        words = f"{_describe(source, count)}; bands of one standard error"
-        words += f", ridge {RIDGE:g}" if across == "epsilon" else f", epsilon {FIGURE_EPSILON:g}"
-        title = f"Probability of the right direction against {'epsilon' if across == 'epsilon' else 'the ridge'}"
-        inside = points_by(drawn, "score", across, "right", name="protects", spread="error")
-        result[f"{figure}-{source}.svg"] = panels(title, words, x, y, STYLES, inside)
-    return result
-
-
-def _describe(source: str, count: int) -> str:
-    if source == "pairs":
-        return f"{count} cause-effect pairs, scaled by their own ranges"
-    return f"{count} simulated pairs of {int(source.split('-')[1]):,} rows"
-
-
-def write_all(out: Path, results: Results, epsilons: Sequence[float], *, figures: bool) -> list[str]:
-    """Write the tables and charts that the runs allow, and return the names of the files."""
-    files: dict[str, list[Row] | str] = {
-        "table2.csv": table2(results, epsilons),
-        "simulated.csv": simulations(results, epsilons),
-    }
-    if figures:
-        first, second = figure1(results), figure2(results)
-        files |= {"figure1.csv": first, "figure2.csv": second}
-        files |= {**charts(first, "epsilon", "figure1"), **charts(second, "ridge", "figure2")}
-    return write_files(out, files)
-
-
-def as_text(lines: Sequence[Row]) -> Iterator[str]:
-    """Yield what all pairs together come to, as a Markdown table."""
-    rows = []
-    for line in lines:
-        pairs = line.get("pair") or f"simulated, {int(line['rows']):,} rows"
-        shown = [(line[name], line[f"{name}_error"]) for name in (how.replace("-", "_") for how in HOWS)]
-        cells = ["" if mean == "" else f"{mean:.3f} ({error:.3f})" for mean, error in shown]
-        rows.append([pairs, line["score"], f"{line['epsilon']:g}", *cells])
-    return markdown(["pairs", "score", "epsilon", *(PROTECTED[how] for how in HOWS)], rows)

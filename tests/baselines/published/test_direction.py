@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -11,9 +13,9 @@ import pytest
 
 import discreet as dc
 from discreet.baselines.published.direction import (
-    HALVES,
     LEAST_ROWS,
     PRINTED,
+    REASONS,
     SCORES,
     HalfSettings,
     Residuals,
@@ -26,7 +28,7 @@ from discreet.baselines.published.direction import (
     score,
     steps_to_instability,
 )
-from discreet.baselines.published.iqr import spread, steps_from_zero, steps_out, threshold
+from discreet.baselines.published.iqr import spread, steps_away, steps_from_zero, steps_out, threshold
 from discreet.errors import SettingError
 from discreet.statistics.hsic import hsic_v
 from discreet.statistics.ridge import stability
@@ -125,16 +127,57 @@ def test_repaired_the_same_pair_is_close_and_everything_is_defined():
         spread(np.zeros(3), printed=False)
 
 
-def climbed(m, printed, epsilon, delta, bound, rng, steps):
-    """Look for neighbouring columns whose laws are as far apart as can be."""
+@pytest.mark.parametrize("m", [4, 5, 6])
+def test_no_fewer_rows_of_both_halves_leave_a_bin(m):
+    """Training rows move all values by ``by``, at the worst to both sides; test rows replace one each."""
+    rng = np.random.default_rng(m)
+    for _ in range(10):
+        values, by = np.sort(rng.uniform(0, 4, m)), float(rng.choice([0.15, 0.4, 3.0]))
+        width = values[3 * m // 4] - values[m // 4]
+        low, high = width * rng.uniform(0.3, 0.95), width * rng.uniform(1.05, 2.0)
+        choices = (-100.0, *values.tolist(), 100.0)
+
+        def inside(w, cut, low=low, high=high):
+            return low + cut <= w < high - cut
+
+        by_rows = [b + brute_steps(values, partial(inside, cut=2 * b * by), choices) for b in range(m + 1)]
+        assert steps_away(values, low, high, by) == min(by_rows)
+        alone = [b for b in range(1000) if not inside(width, 2 * b * by)]
+        assert steps_away(values, low, high, by, replaced=False) == alone[0]
+        assert steps_away(values, high, 2 * high, by) == 0
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_no_row_moves_the_steps_out_of_a_bin_by_two(replaced):
+    rng, most = np.random.default_rng(5), 0
+    for _ in range(3000):
+        m, by = int(rng.integers(6, 30)), 10 ** rng.uniform(-3, -1)
+        values, other = np.sort(rng.choice([rng.uniform(0, 2, m), rng.integers(0, 9, m) / 4])), np.zeros(m)
+        if replaced and rng.random() < 0.5:
+            other = values.copy()
+            other[rng.integers(m)] = rng.choice([-50.0, 50.0, float(rng.choice(values)), rng.uniform(0, 2)])
+        else:
+            other = values + by * rng.choice([-1, 1], m) if rng.random() < 0.5 else values * (1 - by / 2)
+        low, high = np.sort(rng.uniform(0.1, 2.5, 2))
+        steps = [steps_away(np.sort(column), low, high, by, replaced=replaced) for column in (values, other)]
+        most = max(most, abs(steps[1] - steps[0]))
+    assert most == 1
+
+
+def climbed(m, printed, epsilon, delta, bound, rng, steps, by=0.0, billed=0.0, replaced=True):
+    """Look for neighbouring columns whose laws are as far apart as can be: one value differs, or all by a little."""
     best, found = None, -1.0
     for step in range(steps):
         first = best[0].copy() if best is not None and step % 50 else rng.choice([0, 1, 2, 4, 7, 12, 20], m) / 4.0
         for place in rng.integers(m, size=rng.integers(1, 3)):
             first[place] = rng.choice(first) if rng.random() < 0.5 else first[place] * math.exp(rng.normal(0, 0.3))
         second = first.copy()
-        second[rng.integers(m)] = rng.choice([-50.0, 50.0, float(rng.choice(first)), float(rng.choice(first)) * 1.1])
-        laws = spread(first, printed=printed), spread(second, printed=printed)
+        if by and (not replaced or rng.random() < 0.5):
+            second += by * np.sign(first - np.median(first)) * rng.choice([-1, 1])
+        else:
+            new = [-50.0, 50.0, float(rng.choice(first)), float(rng.choice(first)) * 1.1]
+            second[rng.integers(m)] = rng.choice(new)
+        laws = [spread(column, printed=printed, by=billed, replaced=replaced) for column in (first, second)]
         value = max(excess(*laws, bound, epsilon, delta), excess(*laws[::-1], bound, epsilon, delta))
         if value > found:
             best, found = (first, second), value
@@ -147,6 +190,15 @@ def test_repaired_no_climb_finds_more_than_is_promised(m, epsilon, delta):
     assert 0 <= found <= delta
     if m == 40:
         assert climbed(m, True, epsilon, delta, 3 * epsilon, np.random.default_rng(m), 1500) > 2 * delta
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+@pytest.mark.parametrize("by", [0.05, 0.6])
+def test_repaired_no_training_row_does_more_than_is_promised(by, replaced):
+    climb = partial(climbed, 20, False, 0.7, 0.02, 1.4, steps=800, by=by, replaced=replaced)
+    assert 0 <= climb(rng=np.random.default_rng(8), billed=by) <= 0.02
+    if by == 0.6:
+        assert climb(rng=np.random.default_rng(8), billed=by / 100) > 0.04
 
 
 def test_releases_follow_their_law():
@@ -219,6 +271,60 @@ def test_no_training_row_moves_a_score_further_than_is_proved(name):
         assert change_by_training_row(name, 30, by, width, "paper") > 20 * by
 
 
+@pytest.mark.parametrize("name", SCORES[:-1])
+def test_no_row_of_either_half_moves_a_score_further_than_is_said_of_both(name):
+    rng, rows, most = np.random.default_rng(7), 24, {True: 0.0, False: 0.0}
+    for ridge, source in product((0.3, 1.0), ("paper", "proved")):
+        if source == "paper" and name not in PRINTED:
+            continue
+        settings = HalfSettings("both halves", name, 1.0, ridge=ridge, sensitivities=source)
+        halves = [HalfSettings(half, name, 1.0, ridge=ridge, sensitivities=source) for half in list(REASONS)[:2]]
+        bound = settings.change(rows // 2, rows // 2)
+        assert bound == max(half.change(rows // 2, rows // 2) for half in halves)
+        for _ in range(60):
+            x = np.linspace(-1, 1, rows) if rng.random() < 0.5 else rng.choice([-1.0, 1.0], rows)
+            y, seed, at = np.clip(x + rng.normal(0, 0.01, rows), -1, 1), int(rng.integers(99)), rng.integers(rows)
+            new = x.copy(), y.copy()
+            new[0][at], new[1][at] = rng.choice([-1, 1], 2)
+            found, other = (fit_halves(*pair, 0.5, ridge, np.random.default_rng(seed)) for pair in ((x, y), new))
+            for first, second in zip(found.scores(name, 0.5), other.scores(name, 0.5), strict=True):
+                assert abs(first - second) <= bound
+                in_training = at in np.random.default_rng(seed).permutation(rows)[: rows // 2]
+                most[in_training] = max(most[in_training], abs(first - second) / bound)
+    assert min(most.values()) > 0.01
+    assert max(most.values()) > 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "protects", "source", "parts"),
+    [
+        ("hsic", "test half", "paper", (2, 0)),
+        ("hsic", "training half", "paper", (2, 0)),
+        ("kendall", "both halves", "proved", (2, 0)),
+        ("kendall", "training half", "paper", (2, 2)),
+        ("iqr", "test half", "paper", (9, 3)),
+        ("iqr", "training half", "paper", (6, 2)),
+        ("iqr", "both halves", "paper", (9, 3)),
+        ("iqr", "test half", "proved", (8, 4)),
+        ("iqr", "training half", "proved", (4, 2)),
+        ("iqr", "both halves", "proved", (8, 4)),
+    ],
+)
+def test_epsilon_is_that_of_each_score_or_of_all(name, protects, source, parts):
+    total = HalfSettings(protects, name, 1.0, 1e-6, source)
+    each = HalfSettings(protects, name, 1.0, 1e-6, source, epsilon_is="per score")
+    assert total.promised == (1.0, 1e-6 if parts[1] else 0.0)
+    assert total.each == pytest.approx((1 / parts[0], 1e-6 / max(parts[1], 1)))
+    assert each.each == (1.0, 1e-6)
+    assert each.promised == pytest.approx((parts[0], parts[1] * 1e-6))
+    frame, domain = table_of(*simulated(60))
+    found = half_direction(
+        frame, "a", "b", domain, protects=protects, score=name, epsilon=1.0, sensitivities=source,
+        epsilon_is="per score", seed=0,
+    )  # fmt: skip
+    assert (found.epsilon, found.delta) == each.promised
+
+
 def test_ranks_stay_for_as_many_training_rows_as_is_said():
     gap, train, ridge = 0.5, 10_000, 1.0
     assert steps_to_instability(gap, train, ridge, "proved") == math.ceil(gap / 2 / stability(train, ridge)) - 1 > 400
@@ -239,7 +345,7 @@ def test_with_little_noise_the_direction_is_that_of_the_exact_scores(name, draws
     found = half_direction(frame, "a", "b", domain, **settings, seed=4)
     assert not found.abstained
     assert (found.protects, found.epsilon, found.delta) == ("test half", 1e6, 1e-6 if name == "iqr" else 0.0)
-    assert found.reason == HALVES["test half"]
+    assert found.reason == REASONS["test half"]
     assert (found.scores is None) == (draws == 1 and name != "iqr")
     if name not in ("spearman", "kendall", "iqr"):
         assert found.cause == "a"
@@ -256,7 +362,9 @@ def test_noise_has_the_scale_that_is_said():
         assert np.mean(margins) == pytest.approx(backward - forward, abs=0.015)
         assert np.std(margins) == pytest.approx(deviation * 2 * math.sqrt(6) / 99, rel=0.1)
     paper = HalfSettings("training half", "hsic", 2.0, ridge=0.5)
-    assert paper.scale(100, 80) == pytest.approx(32 / (0.5 * math.sqrt(math.e)) * 8 / (80 * 0.5**1.5))
+    theorem7 = 32 / (0.5 * math.sqrt(math.e)) * math.sqrt(100) / 80 * 8 / 0.5**1.5
+    assert paper.scale(100, 80) == pytest.approx(theorem7)
+    assert replace(paper, epsilon_is="per score").scale(100, 80) == pytest.approx(theorem7 / 2)
     better = HalfSettings("training half", "hsic", 2.0, ridge=0.5, sensitivities="proved")
     assert better.scale(100, 80) == pytest.approx((100 / 99) ** 1.5 / (0.5 * math.sqrt(math.e)) * stability(80, 0.5))
 
@@ -272,6 +380,31 @@ def test_ranks_for_the_training_half_abstain_unless_gaps_are_wide():
     told = judge(wide, ("a", "b"), HalfSettings("training half", "kendall", 1.0, ridge=1.0), np.random.default_rng(0))
     assert not told.abstained
     assert told.cause == "a"
+    assert told.scores == wide.scores("kendall", 0.5)
+    both = HalfSettings("training half", "kendall", 1.0, ridge=1.0, draws=1)
+    assert judge(wide, ("a", "b"), both, np.random.default_rng(0)).scores is None
+    assert wide.stable_steps(both) == [min(wide.stable_steps(replace(both, draws=2)))]
+    near = replace(wide, of_x=np.append(apart[:-1], apart[0]))
+    assert near.stable_steps(replace(both, draws=2))[0] == 0 < near.stable_steps(replace(both, draws=2))[1]
+    assert judge(near, ("a", "b"), replace(both, draws=2), np.random.default_rng(0)).abstained
+
+
+def test_spreads_for_the_training_half_are_those_of_residuals():
+    apart = np.linspace(-1, 1, 101)
+    found = Residuals(apart, apart, 0.6 * apart, 0.3 * apart, 10**6)
+    settings = HalfSettings("training half", "iqr", 1e9, ridge=1.0)
+    of_x, of_y = found.spreads(settings)
+    low, width = math.exp(math.floor(math.log(0.6))), 0.6
+    assert of_x.steps[0] == math.floor((width - low) / (2 * 8e-6)) + 1
+    assert of_x.log == pytest.approx(math.log(width))
+    told = judge(found, ("a", "b"), settings, np.random.default_rng(0))
+    assert told.cause == "a"
+    assert told.scores == pytest.approx((0 + of_y.log, 0 + of_x.log))
+    both = found.spreads(replace(settings, protects="both halves"))
+    tested = found.spreads(replace(settings, protects="test half"))
+    assert [one.log for one in both] == [one.log for one in tested] == pytest.approx([of_x.log, of_y.log, 0, 0])
+    for joint, test, train in zip(both, tested, (of_x, of_y), strict=False):
+        assert all(0 < a <= min(b, c) for a, b, c in zip(joint.steps, test.steps, train.steps, strict=True) if b)
 
 
 def test_spreads_abstain_and_say_that_they_are_broken_as_printed():
@@ -288,7 +421,9 @@ def test_spreads_abstain_and_say_that_they_are_broken_as_printed():
     [
         ("protects", {"protects": "all"}),
         ("score", {"score": "best"}),
-        ("spreads", {"score": "iqr", "protects": "training half"}),
+        ("epsilon_is", {"epsilon_is": "each"}),
+        ("in total only", {"epsilon_is": "per score", "draws": 1}),
+        ("at most 1", {"protects": "both halves", "ridge": 1.5}),
         ("epsilon", {"epsilon": 0.0}),
         ("delta", {"delta": 1.0}),
         ("sensitivities", {"sensitivities": "best"}),

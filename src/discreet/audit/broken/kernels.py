@@ -264,7 +264,7 @@ KERNELS: tuple[Broken, ...] = (
     ),
     Broken(
         "ridge-strong-penalty",
-        "a bound on a fitted value's change that holds for a penalty up to 1 is false above 4",
+        "the bound on a fitted value's change, printed for penalties up to 1, is used above 4",
         f"planted, with the constant of {KUSNER}",
         "replay",
         Measured(ridge(PENALTY, 8 / (100 * PENALTY**1.5)), FITTED, (FLIPPED,)),

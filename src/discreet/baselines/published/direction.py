@@ -1,8 +1,10 @@
-"""NOT PRIVATE as a whole: the direction of cause between two columns, with noise that protects one half of the rows.
+"""NOT PRIVATE as published: the direction of cause between two columns, with noise for one half of the rows or both.
 
 Kusner, Sun, Sridharan, Weinberger 2016 (*Private causal inference*): rows are halved at random, curves are fitted on
-the training half and judged on the test half. Noise for the test half leaves the training half without any protection,
-and the other way round. What protects every row is ``discreet.direction``.
+the training half and judged on the test half. The paper has noise for either half and says that both can be used
+jointly, but neither accounts for that nor tries it; ``"both halves"`` does, for the larger of both costs. Its proofs
+are about substituting a row, and so is all that is here; its definition of neighbours also has rows that are added or
+removed. What protects every row with noise that can be relied on is ``discreet.direction``.
 """
 
 from __future__ import annotations
@@ -25,32 +27,46 @@ from discreet.statistics.hsic import hsic_v
 from discreet.statistics.ranks import concordance_sum, rank_product_sum
 from discreet.statistics.ridge import ridge_fit, stability
 
-Half = Literal["test half", "training half"]
+Protects = Literal["test half", "training half", "both halves"]
 Sensitivities = Literal["paper", "proved"]
+EpsilonIs = Literal["per score", "total"]
 
-HALVES: dict[Half, str] = {
+REASONS: dict[Protects, str] = {
     "test half": "the training half, on which curves are fitted, is not protected at all",
     "training half": "the test half, on which curves are judged, is not protected at all",
+    "both halves": "noise is made of floating-point numbers, by an ordinary generator",
 }
-"""What is not protected, by what is."""
+"""Why it is not private, by what is protected."""
 
 RANKS = ("spearman", "kendall")
 SCORES = (*RANKS, "hsic", "root-hsic", "reci", "iqr")
 PRINTED = (*RANKS, "hsic", "iqr")
 """Scores of the paper."""
 
-BROKEN = "and the printed test of spreads does not keep its promise for the test half either"
+BROKEN = "and the printed test of spreads does not keep its promise for protected rows either"
 LEAST_ROWS = 20
+LARGEST_RIDGE = 1.0
+"""What the paper says of training rows is for a ridge up to this."""
 
-CLAIMED, SPENT = (9, 3), (8, 4)
-"""Parts of epsilon and delta: what the paper counts for all spreads as printed, and what the repaired ones cost."""
+SPREAD_PARTS: dict[tuple[Sensitivities, Protects], tuple[int, int]] = {
+    ("paper", "test half"): (9, 3),
+    ("paper", "training half"): (6, 2),
+    ("paper", "both halves"): (9, 3),
+    ("proved", "test half"): (8, 4),
+    ("proved", "training half"): (4, 2),
+    ("proved", "both halves"): (8, 4),
+}
+"""How many epsilons and deltas of one spread make the promise: as the paper counts, and what repaired ones cost.
+
+A test row moves four spreads, of which the paper counts three, 3 epsilon each; a training row moves two.
+"""
 
 
 @dataclass(frozen=True)
 class HalfSettings:
-    """NOT PRIVATE as a whole: settings; see ``half_direction``."""
+    """NOT PRIVATE as published: settings; see ``half_direction``."""
 
-    protects: Half
+    protects: Protects
     score: str
     epsilon: float
     delta: float = 1e-6
@@ -58,56 +74,113 @@ class HalfSettings:
     draws: int = 2
     width: float = 0.5
     ridge: float = 1e-3
+    epsilon_is: EpsilonIs = "total"
 
     def __post_init__(self) -> None:
-        if self.protects not in HALVES:
-            raise SettingError(f"protects: one of {', '.join(HALVES)}")
+        if self.protects not in REASONS:
+            raise SettingError(f"protects: one of {', '.join(REASONS)}")
         if self.score not in SCORES:
             raise SettingError(f"score: one of {', '.join(SCORES)}")
-        if self.score == "iqr" and self.protects == "training half":
-            raise SettingError("score: spreads are tested for the test half only")
         if not 0 < self.epsilon < math.inf or not 0 < self.delta < 1:
             raise SettingError("epsilon, delta: a finite number above 0, and one between 0 and 1")
         if self.sensitivities not in ("paper", "proved"):
             raise SettingError("sensitivities: paper or proved")
         if self.draws not in (1, 2):
             raise SettingError("draws: 2 for noise on each score, 1 for noise on their difference")
+        if self.epsilon_is not in ("per score", "total"):
+            raise SettingError("epsilon_is: per score or total")
+        if self.epsilon_is == "per score" and self.draws == 1:
+            raise SettingError("epsilon_is: one draw of noise has an epsilon in total only")
+        if self.sensitivities == "paper" and self.protects != "test half" and self.ridge > LARGEST_RIDGE:
+            raise SettingError(f"ridge: at most {LARGEST_RIDGE:g} in the paper; ask for the proved sensitivities")
+
+    @property
+    def mechanism(self) -> Literal["noise", "stability", "spreads"]:
+        """Noise by the global sensitivity; else tests how stable scores or spreads are on these rows."""
+        if self.score == "iqr":
+            return "spreads"
+        return "stability" if self.score in RANKS and self.protects == "training half" else "noise"
+
+    @property
+    def parts(self) -> tuple[int, int]:
+        """How many epsilons and deltas of one score, or one spread, make the promise."""
+        if self.mechanism == "spreads":
+            return SPREAD_PARTS[self.sensitivities, self.protects]
+        return (self.draws, self.draws) if self.mechanism == "stability" else (2, 0)
+
+    @property
+    def each(self) -> tuple[float, float]:
+        """Epsilon and delta of one score, or one spread."""
+        if self.epsilon_is == "per score":
+            return self.epsilon, self.delta
+        epsilons, deltas = self.parts
+        return self.epsilon / epsilons, self.delta / max(deltas, 1)
+
+    @property
+    def promised(self) -> tuple[float, float]:
+        """Epsilon and delta in all. They hold for a row of a protected half, but for spreads as printed."""
+        epsilons, deltas = self.parts
+        if self.epsilon_is == "per score":
+            return epsilons * self.epsilon, deltas * self.delta
+        return self.epsilon, self.delta if deltas else 0.0
 
     def scale(self, rows: int, train: int) -> float:
-        """Return the scale of noise on a score or on the difference: both are twice one score's change."""
-        if self.protects == "test half":
-            return 2 * change_by_test_row(self.score, rows, self.sensitivities) / self.epsilon
-        by = residual_change(train, self.ridge, self.sensitivities)
-        return 2 * change_by_training_row(self.score, rows, by, self.width, self.sensitivities) / self.epsilon
+        """Return the scale of noise on each score, which is that of one draw on the difference too.
+
+        Proof
+        -----
+        Both scores move by ``change`` at most, each: two draws of scale change/e cost 2 e, and so does one draw of that
+        scale on their difference, which moves by twice as much.
+        """
+        return self.change(rows, train) / self.each[0]
+
+    def change(self, rows: int, train: int) -> float:
+        """Return how far substituting a row of a protected half can move a score.
+
+        Proof for both halves
+        ---------------------
+        Halves are drawn without looking at the rows; fix them. The substituted row is in one half, the same one before
+        and after. In the test half it leaves the fits alone and moves a score by the first bound at most; in the
+        training half it leaves the test rows alone and moves it by the second. So any row moves it by the larger one,
+        and noise for that is epsilon-differentially private given the halves, so also over the draw of halves. The
+        paper's bounds are no smaller than the proved ones for a ridge up to 1: with them it holds too.
+        """
+        by_row = []
+        if self.protects != "training half":
+            by_row.append(change_by_test_row(self.score, rows, self.sensitivities))
+        if self.protects != "test half":
+            by = residual_change(train, self.ridge, self.sensitivities)
+            by_row.append(change_by_training_row(self.score, rows, by, self.width, self.sensitivities))
+        return max(by_row)
 
 
 @dataclass(frozen=True)
 class HalfOutcome:
-    """NOT PRIVATE as a whole: what was found.
+    """NOT PRIVATE as published: what was found.
 
     Parameters
     ----------
     cause
         The column that causes the other; None if no direction is told.
     scores
-        Noisy scores of x and of y as the cause, the lower one tells; None where only their difference, or nothing but
-        the direction, is released.
+        Released scores of x and of y as the cause, the lower one tells; None where only their difference, or nothing
+        but the direction, is released.
     margin
-        Noisy difference of both scores: above 0 for x as the cause. None where nothing but the direction is released.
+        Released difference of both scores: above 0 for x as the cause. None where nothing but the direction is.
     protects
         Which half the noise is for.
     epsilon, delta
-        What is promised to the rows of that half.
+        What is promised to the rows of that half, in all.
     abstained
         Whether a test failed, so that no direction is told.
     reason
-        Why it is not private as a whole.
+        Why it is not private.
     """
 
     cause: str | None
     scores: tuple[float, float] | None
     margin: float | None
-    protects: Half
+    protects: Protects
     epsilon: float
     delta: float
     abstained: bool
@@ -120,7 +193,7 @@ def half_direction(
     y: str,
     domain: Domain,
     *,
-    protects: Half,
+    protects: Protects,
     score: str,
     epsilon: float,
     delta: float = 1e-6,
@@ -128,9 +201,10 @@ def half_direction(
     draws: int = 2,
     width: float = 0.5,
     ridge: float = 1e-3,
+    epsilon_is: EpsilonIs = "total",
     seed: int | None = None,
 ) -> HalfOutcome:
-    """NOT PRIVATE as a whole: say which of two columns causes the other, protecting one half of the rows only.
+    """NOT PRIVATE as published: say which of two columns causes the other, with noise for one half of the rows or both.
 
     Use it on simulated or public tables only.
 
@@ -144,21 +218,26 @@ def half_direction(
         What is public about the table.
     protects
         ``"test half"``: noise on scores. ``"training half"``: noise on scores by the stability of the fit, or for
-        ranks the exact direction if no few training rows could change it.
+        ranks exact scores if no few training rows could change them. ``"both halves"``: noise for the larger change.
+        Spreads are tested for how many rows of the protected halves could change them.
     score
         One of ``SCORES``.
     epsilon, delta
-        The promise to that half. Delta counts for spreads, and for ranks and the training half.
+        The promise. Delta counts for spreads, and for ranks and the training half.
     sensitivities
         What noise is made for: as the paper says, or as is proved, which is less.
     draws
-        2 for noise on each score, as published; 1 for noise on their difference, which does better. Spreads have 4.
+        2 for noise on each score, as published; 1 for noise on their difference, which does better. Spreads have a draw
+        each: four for the test half, two for the training half.
     width, ridge
         Of the Gaussian kernels on a scale from -1 to 1, and of the fits.
+    epsilon_is
+        ``"per score"``: each score, or each spread, has this epsilon and delta, as printed; the promise is a multiple
+        of them. ``"total"``: they are the promise.
     seed
         Seed of halves and noise, which protect nobody from who knows it; None for fresh ones.
     """
-    settings = HalfSettings(protects, score, epsilon, delta, sensitivities, draws, width, ridge)
+    settings = HalfSettings(protects, score, epsilon, delta, sensitivities, draws, width, ridge, epsilon_is)
     if not isinstance(data, MemoryTable | StreamTable):
         domain = between_bounds(domain)
     pair = Scaled.of(x, y, domain)
@@ -171,15 +250,18 @@ def half_direction(
 
 
 def judge(found: Residuals, names: tuple[str, str], settings: HalfSettings, rng: np.random.Generator) -> HalfOutcome:
-    """NOT PRIVATE as a whole: judge residuals with noise for one half."""
-    if settings.score == "iqr":
+    """NOT PRIVATE as published: judge residuals with noise for the protected half."""
+    if settings.mechanism == "spreads":
         return _judge_by_spreads(found, names, settings, rng)
     forward, backward = found.scores(settings.score, settings.width)
-    if settings.protects == "training half" and settings.score in RANKS:
-        steps = steps_to_instability(found.gap(), found.train, settings.ridge, settings.sensitivities)
-        told = steps + rng.laplace(0, 1 / settings.epsilon) > math.log(1 / settings.delta) / settings.epsilon
-        cause = _cause(names, backward - forward) if told else None
-        return _outcome(settings, cause, None, None, delta=settings.delta, abstained=not told)
+    if settings.mechanism == "stability":
+        epsilon, delta = settings.each
+        least = math.log(1 / delta) / epsilon
+        if not all(steps + rng.laplace(0, 1 / epsilon) > least for steps in found.stable_steps(settings)):
+            return _outcome(settings, None, None, None, abstained=True)
+        if settings.draws == 1:
+            return _outcome(settings, _cause(names, backward - forward), None, None)
+        return _outcome(settings, _cause(names, backward - forward), (forward, backward), backward - forward)
     scale = settings.scale(found.rows, found.train)
     if settings.draws == 1:
         margin = backward - forward + float(rng.laplace(0, scale))
@@ -191,20 +273,16 @@ def judge(found: Residuals, names: tuple[str, str], settings: HalfSettings, rng:
 def _judge_by_spreads(
     found: Residuals, names: tuple[str, str], settings: HalfSettings, rng: np.random.Generator
 ) -> HalfOutcome:
-    """Release all four spreads, each with its part of epsilon and delta; no direction if one of them has no answer."""
-    printed = settings.sensitivities == "paper"
-    parts, deltas = CLAIMED if printed else SPENT
-    answers = [
-        spread.release(settings.epsilon / parts, settings.delta / deltas, rng)
-        for spread in found.spreads(printed=printed)
-    ]
+    """Release the spreads that protected rows can move; no direction if one of them has no answer."""
+    noisy = found.spreads(settings)
+    answers = [spread.release(*settings.each, rng) for spread in noisy]
     given = [answer for answer in answers if answer is not None]
-    if len(given) < len(answers):
-        return _outcome(settings, None, None, None, delta=settings.delta, abstained=True)
-    x, y, of_x, of_y = given
+    if len(given) < len(noisy):
+        return _outcome(settings, None, None, None, abstained=True)
+    of_x, of_y, x, y = given if len(given) == 4 else (*given, *found.input_logs())
     scores = x + of_y, y + of_x
     margin = scores[1] - scores[0]
-    return _outcome(settings, _cause(names, margin), scores, margin, delta=settings.delta)
+    return _outcome(settings, _cause(names, margin), scores, margin)
 
 
 def _cause(names: tuple[str, str], margin: float) -> str | None:
@@ -218,13 +296,12 @@ def _outcome(
     scores: tuple[float, float] | None,
     margin: float | None,
     *,
-    delta: float = 0.0,
     abstained: bool = False,
 ) -> HalfOutcome:
-    reason = HALVES[settings.protects]
+    reason = REASONS[settings.protects]
     if settings.score == "iqr" and settings.sensitivities == "paper":
         reason = f"{reason}, {BROKEN}"
-    return HalfOutcome(cause, scores, margin, settings.protects, settings.epsilon, delta, abstained, reason)
+    return HalfOutcome(cause, scores, margin, settings.protects, *settings.promised, abstained, reason)
 
 
 @dataclass(frozen=True)
@@ -248,18 +325,31 @@ class Residuals:
     def scores(self, name: str, width: float) -> tuple[float, float]:
         """Return the scores of x causing y and of y causing x: the lower one tells."""
         if name == "iqr":
-            x, y, of_x, of_y = (part.log for part in self.spreads(printed=True))
-            return x + of_y, y + of_x
+            x, y = self.input_logs()
+            return x + spread(self.of_y, printed=True).log, y + spread(self.of_x, printed=True).log
         return score(name, self.x, self.of_y, width), score(name, self.y, self.of_x, width)
 
-    def spreads(self, *, printed: bool) -> tuple[Spread, Spread, Spread, Spread]:
-        """Return the spreads of x, y and what each exceeds its fit by."""
-        x, y, of_x, of_y = (spread(values, printed=printed) for values in (self.x, self.y, self.of_x, self.of_y))
-        return x, y, of_x, of_y
+    def input_logs(self) -> tuple[float, float]:
+        """Return the logarithms of the spreads of x and y, which no training row can move."""
+        return spread(self.x, printed=True).log, spread(self.y, printed=True).log
 
-    def gap(self) -> float:
-        """Return the least difference between two residuals of one column."""
-        return min(float(np.diff(np.sort(residuals)).min()) for residuals in (self.of_x, self.of_y))
+    def spreads(self, settings: HalfSettings) -> tuple[Spread, ...]:
+        """Return the spreads that protected rows can move: of what x and y exceed their fits by, then of x and y."""
+        printed, tested = settings.sensitivities == "paper", settings.protects != "training half"
+        trained = settings.protects != "test half"
+        by = residual_change(self.train, settings.ridge, settings.sensitivities) if trained else 0.0
+        fitted = [spread(values, printed=printed, by=by, replaced=tested) for values in (self.of_x, self.of_y)]
+        return (*fitted, *(spread(values, printed=printed) for values in (self.x, self.y) if tested))
+
+    def gaps(self) -> tuple[float, float]:
+        """Return the least difference between two residuals of each column."""
+        of_x, of_y = (float(np.diff(np.sort(residuals)).min()) for residuals in (self.of_x, self.of_y))
+        return of_x, of_y
+
+    def stable_steps(self, settings: HalfSettings) -> list[int]:
+        """Return how many training rows leave the ranks alone: of each column, or of both for one draw of noise."""
+        gaps = self.gaps() if settings.draws == 2 else (min(self.gaps()),)
+        return [steps_to_instability(gap, self.train, settings.ridge, settings.sensitivities) for gap in gaps]
 
 
 def fit_halves(x: FloatArray, y: FloatArray, width: float, ridge: float, rng: np.random.Generator) -> Residuals:
@@ -290,7 +380,10 @@ def score(name: str, by: FloatArray, left: FloatArray, width: float) -> float:
 def change_by_test_row(name: str, rows: int, source: Sensitivities) -> float:
     """Return how far substituting one of so many test rows can move a score, as the paper says or as is proved.
 
-    The paper's are valid but too large, except Kendall's. Proofs are with the statistics of directions.
+    The paper's are valid but too large, except Kendall's. For HSIC its Theorem 3 proves (16m - 8)/(m - 1)^2 and names
+    (12m - 11)/(m - 1)^2, taken here, whose proof in the appendix ends in N^2 - 1 where its own first line has
+    (N - 1)^2; all three are valid for kernels between 0 and 1, as the proved one is smaller. Proofs of that and the
+    others are with the statistics of directions.
     """
     if source == "paper":
         _check_printed(name)
@@ -307,7 +400,10 @@ def change_by_test_row(name: str, rows: int, source: Sensitivities) -> float:
 def residual_change(train: int, ridge: float, source: Sensitivities) -> float:
     """Return how far substituting one of so many training rows can move a residual.
 
-    The paper's 8/(n ridge^1.5) is true for a ridge up to 1, though not by its proof, and false above 4.
+    The paper's Theorem 5 has 8/(n ridge^1.5) for a ridge up to 1. That is true, since the bound proved with the kernels
+    is smaller there, but not by its own proof: a weight vector's norm is at most sqrt(2/ridge), as the objective at 0
+    is 1 and half of the ridge multiplies the square, not 1/sqrt(ridge); and even with 1/sqrt(ridge) its last step,
+    (4/(n ridge)) (2/sqrt(ridge) + 2), gives 16/(n ridge^1.5).
     """
     return 8 / (train * ridge**1.5) if source == "paper" else stability(train, ridge)
 
@@ -315,17 +411,24 @@ def residual_change(train: int, ridge: float, source: Sensitivities) -> float:
 def change_by_training_row(name: str, rows: int, by: float, width: float, source: Sensitivities) -> float:
     """Return how far a score moves if all residuals of the test half move by at most so much.
 
+    Theorem 7 of the paper has 32 L sqrt(m) by, L the kernel's Lipschitz constant: 1/(width sqrt(e)) for a Gaussian one
+    in each argument. It is valid, but neither the sqrt(m) nor the 32 is needed; with them, and a width of 0.5, it is
+    more than all that HSIC can be (1/4) for any ridge up to 1 and halves of up to 1.5 million rows. For ranks the paper
+    has 1, all that they can be.
+
     Proof
     -----
     Kernels of residuals at most ``by`` away have entries that change by 2 by/(width sqrt(e)) at most, and none on the
     diagonal; with |HKH| <= m/2 that makes HSIC (m/(m-1))^1.5 by/(width sqrt(e)). Features move by by/width, and centred
-    ones of the other column have a mean norm of 1 at most: so does the root. Squares up to 1 have slope 2 at most. The
-    paper's bound is printed with a defect; this is its smaller reading.
+    ones of the other column have a mean norm of 1 at most: so does the root. Squares up to 1 have slope 2 at most.
     """
-    slope = by / (width * math.sqrt(math.e))
     if source == "paper":
         _check_printed(name)
-        return 32 * slope
+    if name in RANKS:
+        return 1.0
+    slope = by / (width * math.sqrt(math.e))
+    if source == "paper":
+        return 32 * math.sqrt(rows) * slope
     factor: float = (rows / (rows - 1)) ** 1.5
     return {"hsic": factor * slope, "root-hsic": by / width, "reci": min(2 * by, 1.0)}[name]
 
