@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -37,7 +37,7 @@ from discreet.privacy.mechanisms.noisy_rank import noisy_rank_for
 from discreet.report.charts import Axis, Line, panels
 from discreet.room import Room
 from discreet.search.graph import Graph
-from discreet.search.pc import pc
+from discreet.search.pc import find_skeleton
 from discreet.simulation.networks import Network, Node, network
 from discreet.simulation.nonlinear import Values, nonlinear, nonlinear_as_printed
 from discreet.statistics.permutation import Compared, PermutedHSIC, beyond
@@ -107,8 +107,10 @@ class Sample:
 Decide = Callable[[Sample, Sequence[float], int], list[float]]
 """Returns for each epsilon how probably, or whether, x and y are called independent given all other columns."""
 
-Find = Callable[[Sample, Sequence[float], int], Iterator[tuple[Graph, int]]]
-"""Yields for each epsilon a graph and how many tests it took."""
+Pairs = Collection[frozenset[str]]
+
+Find = Callable[[Sample, Sequence[float], int], Iterator[tuple[Pairs, int]]]
+"""Yields for each epsilon a skeleton and how many tests it took."""
 
 
 def encode(sample: Sample) -> MemoryTable:
@@ -192,17 +194,17 @@ MOST_GIVEN = {"pcd": 0, "moments": 2}
 """Tests that take so many given columns at most."""
 
 
-def finder_of_published(make: Callable[[Sample, int], Test]) -> Find:
+def finder_of_published(make: Callable[[Sample, int], Test], max_order: int | None = None) -> Find:
     """NOT PRIVATE: return what runs Algorithm 1 with a test, each noisy test at epsilon."""
 
-    def find(sample: Sample, epsilons: Sequence[float], seed: int) -> Iterator[tuple[Graph, int]]:
+    def find(sample: Sample, epsilons: Sequence[float], seed: int) -> Iterator[tuple[Pairs, int]]:
         test = cache(make(sample, seed))
         names = tuple(sample.domain)
-        order = WIDE_ORDER if len(names) > WIDE else None
+        order = WIDE_ORDER if max_order is None and len(names) > WIDE else max_order
         for i, epsilon in enumerate(epsilons):
             rng = np.random.default_rng([seed, 29, i])
             oracle = SureOrNoisy(lambda x, y, given: test(*sorted((x, y)), given), ALPHA, epsilon, rng)
-            yield pc(names, oracle, max_order=order, stable=False), oracle.tests
+            yield find_skeleton(names, oracle, max_order=order, stable=False).pairs.keys(), oracle.tests
 
     return find
 
@@ -210,21 +212,21 @@ def finder_of_published(make: Callable[[Sample, int], Test]) -> Find:
 def finder_of(method: str) -> Find:
     """Return what runs a private method at total epsilons."""
 
-    def find(sample: Sample, epsilons: Sequence[float], seed: int) -> Iterator[tuple[Graph, int]]:
+    def find(sample: Sample, epsilons: Sequence[float], seed: int) -> Iterator[tuple[Pairs, int]]:
         delta = min(DELTA, 0.1 / sample.domain.rows)
         for epsilon in epsilons:
             try:
                 told = discover(sample.values, domain=sample.domain, epsilon=epsilon, delta=delta, method=method)
-                yield told.graph, int(told.settings.get("pairs") or 0)
+                yield told.graph.skeleton, int(told.settings.get("pairs") or 0)
             except BudgetError:  # nothing could be seen, so nothing was asked
-                yield Graph(tuple(sample.domain)), 0
+                yield (), 0
 
     return find
 
 
 GRAPHS: dict[str, Find] = {
     "pcd-published": finder_of_published(make_rcit),
-    "kendall-published": finder_of_published(make_kendall),
+    "kendall-published": finder_of_published(make_kendall, max_order=0),  # given anything, it keeps every edge
     **{name: finder_of(name) for name in ("pcd", "moments") if name in METHODS},
 }
 """Methods by name: one line each."""
@@ -242,8 +244,8 @@ def perform(task: Task, sachs: Path | None = None, edges: Path | None = None, ep
     else:
         true = sample.truth.skeleton
         found = list(GRAPHS[task.method](sample, tried, task.seed))
-        record["right"] = [len(graph.skeleton & true) for graph, _ in found]
-        record["found"] = [len(graph.skeleton) for graph, _ in found]
+        record["right"] = [len(true.intersection(pairs)) for pairs, _ in found]
+        record["found"] = [len(pairs) for pairs, _ in found]
         record["tests"] = [tests for _, tests in found]
         record["true"] = len(true)
     return {**record, "seconds": perf_counter() - start}
