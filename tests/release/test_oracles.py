@@ -157,7 +157,7 @@ class Drawn:
         return [self.cells.sum(axis=tuple(i for i, c in enumerate("xyz") if c not in s)) for s in sets]
 
 
-RUNS = 600
+RUNS = 300
 
 
 def band(level):
@@ -169,7 +169,7 @@ def band(level):
 @pytest.mark.parametrize("epsilon", [0.1, 1, 10])
 @pytest.mark.parametrize(("shape", "n"), [((2, 2, 2), 5_000), ((4, 3, 3), 100_000)])
 def test_the_level_holds(law, epsilon, shape, n):
-    """Loose here for speed; the slow test below looks closely."""
+    """Loose here for speed; slow tests look closely."""
     seed = int(epsilon * 10)
     if law == "gaussian":
         world = FirstRelease(shape, n, epsilon, p=8, seed=seed)
