@@ -20,7 +20,7 @@ import numpy as np
 warnings.filterwarnings("ignore", message="JAX")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from synthetic.field import Field, fit  # noqa: E402
+from synthetic.field import fit  # noqa: E402
 from synthetic.mechanisms import Codes, Table, aim, mst  # noqa: E402
 
 ALPHA = 0.01
@@ -73,9 +73,7 @@ def read(marks: Any) -> tuple[Codes, Codes]:
 
 
 def check() -> None:
-    """Fit the same noisy marginals with mbi's mirror descent and with this one, and print how far the two are apart."""
-    from mbi import Domain, LinearMeasurement, estimation
-
+    """Compare the model with mbi's on the same noisy marginals, and see that rows are drawn as it says."""
     for columns in (6, 10):
         rng = np.random.default_rng(columns)
         sizes = rng.integers(2, 5, columns).tolist()
@@ -84,24 +82,40 @@ def check() -> None:
         table = Table(codes, sizes, rng)
         for clique in [(c,) for c in range(columns)] + [(c, c + 1, c + 3) for c in range(columns - 3)]:
             table.measure(clique, 1e-3)
-        ours = fit(sizes, table.rows, table.measurements, None)
-        measured = [
-            LinearMeasurement(m.noisy.ravel(), m.clique, stddev=float(m.sigma.flat[0])) for m in table.measurements
-        ]
-        domain = Domain(tuple(range(columns)), tuple(sizes))
-        theirs = estimation.MirrorDescent().estimate(domain, measured, known_total=float(table.rows), iters=5000)
-        far = [_far(ours, np.asarray(theirs.project(m.clique).datavector()), m) for m in table.measurements]
-        losses = [sum(each) / 2 for each in zip(*(f[1:] for f in far), strict=True)]
+        apart, noise = compare(table), float(table.measurements[0].sigma.flat[0])
         print(
-            f"{columns} columns: marginals are at most {max(f[0] for f in far):.1f} of {table.rows:,} rows apart, "
-            f"noise {table.measurements[0].sigma.flat[0]:.0f}; loss {losses[0]:.1f}, mbi's {losses[1]:.1f}"
+            f"{columns} columns: at most {apart:.1f} of {table.rows:,} rows from mbi's, noise of deviation {noise:.0f}"
         )
+        assert apart < noise / 10
+    chance = independence()
+    print(f"b <- a -> c, 100,000 rows drawn: b and c are independent given a, p-value {chance:.2f}")
+    assert chance > 1e-4
 
 
-def _far(ours: Field, theirs: Any, measured: Any) -> tuple[float, float, float]:
-    mine, noisy = ours.marginal(measured.clique).ravel(), measured.noisy.ravel()
-    squares = [float((((m - noisy) / measured.sigma.ravel()) ** 2).sum()) for m in (mine, theirs)]
-    return float(np.abs(mine - theirs).max()), squares[0], squares[1]
+def compare(table: Table) -> float:
+    """Return how far the measured marginals of both models are apart in any cell."""
+    from mbi import Domain, LinearMeasurement, estimation
+
+    ours = fit(table.sizes, table.rows, table.measurements, None)
+    given = [LinearMeasurement(m.noisy.ravel(), m.clique, stddev=float(m.sigma.flat[0])) for m in table.measurements]
+    domain = Domain(tuple(range(len(table.sizes))), tuple(table.sizes))
+    theirs = estimation.MirrorDescent().estimate(domain, given, known_total=float(table.rows), iters=5000)
+    both = [(ours.marginal(m.clique).ravel(), theirs.project(m.clique).datavector()) for m in table.measurements]
+    return max(float(np.abs(one - np.asarray(other)).max()) for one, other in both)
+
+
+def independence() -> float:
+    """Return the p-value of a test on rows drawn from a model in which two columns are independent given a third."""
+    from scipy.stats import chi2, chi2_contingency
+
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 3, 100_000)
+    codes = np.column_stack([a, *((rng.random((2, len(a))) < (1 + a) / 4).astype(np.intp))])
+    table = Table(codes, [3, 2, 2], rng)
+    for clique in ((0, 1), (0, 2)):
+        table.measure(clique, 1e-2)
+    drawn = Table(fit(table.sizes, table.rows, table.measurements, None).draw(table.rows, rng), table.sizes, rng)
+    return float(chi2.sf(sum(chi2_contingency(t, correction=False)[0] for t in drawn.marginal((0, 1, 2))), 3))
 
 
 if __name__ == "__main__":

@@ -91,14 +91,13 @@ class Table:
         at = np.ravel_multi_index(tuple(self.codes[:, c] for c in clique), shape)
         return np.bincount(at, minlength=prod(shape)).astype(np.float64).reshape(shape)
 
-    def measure(self, clique: Clique, rho: float) -> float:
-        """Measure a marginal for so much, and return the deviation of the noise."""
+    def measure(self, clique: Clique, rho: float) -> None:
+        """Measure a marginal for so much."""
         sigma = deviation(rho)
         exact = self.marginal(clique)
         self.spent += rho
         noisy = exact + self.rng.normal(0.0, sigma, exact.shape)
         self.measurements.append(Measurement(clique, noisy, np.full(exact.shape, sigma)))
-        return sigma
 
     def select(self, scores: Floats, weight: float, rho: float, allowed: Callable[[int], bool] | None = None) -> int:
         """Return the place of a large score, by the exponential mechanism, for so much.
@@ -188,10 +187,8 @@ def aim(table: Table, rho: float, fit: Fit, degree: int = 3) -> Codes:
         sigma = deviation(MEASURED * step)
         expected = {clique: model.marginal(clique) for clique in candidates}
         scores = np.array([weights[c] * _excess(exact[c], expected[c], sigma) for c in candidates])
-        room = MAX_MEGABYTES * (table.spent + step) / rho
-        clique = candidates[
-            table.select(scores, weight, (1 - MEASURED) * step, partial(_fits, model, candidates, room))
-        ]
+        allowed = partial(_fits, model, candidates, MAX_MEGABYTES * (table.spent + step) / rho)
+        clique = candidates[table.select(scores, weight, (1 - MEASURED) * step, allowed)]
         table.measure(clique, MEASURED * step)
         model = fit(table.sizes, table.rows, table.measurements, model)
         if _excess(model.marginal(clique), expected[clique], sigma) <= 0:

@@ -282,8 +282,10 @@ def synthetic(
     planned = plan(names_in(networks), whole_numbers_in(rows, "rows"), budgets, runs, names_in(methods))
     kept = KeptRuns(out / "runs.jsonl")
     work = partial(perform, command=command or COMMAND, limit=limit)
-    _, interrupted = go_on(kept, planned, finished(kept, limit), work, jobs=jobs, effort=lambda task: task.rows)
-    stop(command or COMMAND)
+    try:
+        _, interrupted = go_on(kept, planned, finished(kept, limit), work, jobs=jobs, effort=lambda task: task.rows)
+    finally:
+        stop()
     lines = table(kept.finished(Task))
     for line in as_text(lines):
         click.echo(line)

@@ -19,7 +19,6 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -56,8 +55,8 @@ from discreet.search.orientation import cpdag
 from discreet.simulation.networks import Network, names, network
 
 COMMAND = ".venv-synthetic/bin/python benchmarks/synthesize.py"
-"""What makes rows. It goes on until its input ends. Each line that it is handed is a list in JSON: a method, rho, a seed,
-a file of rows, and where to write what it makes. It answers with a line, empty or an error."""
+"""What makes rows. It goes on until its input ends. Each line that it is handed is a list in JSON: a method, rho, a
+seed, a file of rows, and where to write what it makes. It answers with a line, empty or an error."""
 
 DELTA = 1e-6
 LIMIT = 1800.0
@@ -177,7 +176,7 @@ def _make(task: Task, command: str, codes: Any, sizes: list[int]) -> dict[str, A
 
 def _ask(command: str, words: list[Any]) -> None:
     """Hand the command a line and wait for its answer; one that is not waited for is stopped."""
-    asked = _started(command)
+    asked = _STARTED.get(command) or _start(command)
     try:
         click.echo(json.dumps(words), file=asked.stdin)
         answer = next(iter(asked.stdout or ()), "")
@@ -185,29 +184,29 @@ def _ask(command: str, words: list[Any]) -> None:
         answer = ""
     except BaseException:
         asked.kill()
-        stop(command)
+        stop()
         raise
     if answer != "\n":
-        stop(command)
+        stop()
         raise SettingError(f"command: {answer.strip() or 'it ended before its work was done'}")
 
 
-@cache
-def _started(command: str) -> subprocess.Popen[str]:
-    """Start the command once: what it imports takes longer than most runs."""
-    words = shlex.split(command)
+_STARTED: dict[str, subprocess.Popen[str]] = {}
+
+
+def _start(command: str) -> subprocess.Popen[str]:
+    """Start the command once a process: what it imports takes longer than most runs."""
+    words, pipe = shlex.split(command), subprocess.PIPE
     try:
-        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - typed
+        return _STARTED.setdefault(command, subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True))  # noqa: S603
     except OSError:
         raise SettingError(f"command: {words[0]!r} cannot be started; `make synthetic` makes it") from None
 
 
-def stop(command: str) -> None:
-    """End the command, if it was started."""
-    if _started.cache_info().currsize:
-        asked = _started(command)
-        _started.cache_clear()
-        asked.communicate()
+def stop() -> None:
+    """End what was started."""
+    while _STARTED:
+        _STARTED.popitem()[1].communicate()
 
 
 def table(results: dict[Task, Record]) -> list[Row]:
