@@ -165,7 +165,8 @@ def _search_synthetic(task: Task, net: Network, codes: Any, command: str) -> Rec
 def _make(task: Task, command: str, codes: Any, sizes: list[int]) -> dict[str, Any]:
     """Hand rows to the command and return what it wrote. It gets a little less to spend, since it adds up in floats."""
     rho = float(most(task.epsilon) * (1 - Fraction(1, 10**9)))
-    seed = np.random.SeedSequence([task.seed, task.rows, round(1000 * (task.epsilon or 0))]).generate_state(1)[0]
+    rng = np.random.default_rng([task.seed, task.rows, round(1000 * (task.epsilon or 0))])
+    seed = rng.bit_generator.seed_seq.generate_state(1)[0]
     with TemporaryDirectory() as folder:
         source, out = Path(folder, "rows.npz"), Path(folder, "made.npz")
         np.savez(source, codes=codes, sizes=sizes)
