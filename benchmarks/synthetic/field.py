@@ -107,11 +107,11 @@ class Field:
 
     @cached_property
     def _conditionals(self) -> list[Floats]:
-        """Each node's distribution given its separator."""
+        """Each node's distribution given its separator; nothing where that never occurs."""
         found = []
-        for i, belief in enumerate(self._beliefs):
-            new = tuple(axis for axis, c in enumerate(self._nodes[i]) if c not in self._above[i])
-            found.append(belief / belief.sum(axis=new, keepdims=True))
+        for node, above, belief in zip(self._nodes, self._above, self._beliefs, strict=True):
+            given = belief.sum(axis=_axes(node, above), keepdims=True)
+            found.append(belief / np.maximum(given, np.finfo(np.float64).tiny))
         return found
 
     def fits(self, clique: Clique, megabytes: float) -> bool:
