@@ -179,6 +179,9 @@ def test_the_most_telling_runs_come_first():
     assert {(t.seed, t.epsilon) for t in first} == {(0, 1.0), (0, None)}
     assert list(dict.fromkeys(t.method for t in first)) == ["marginals", "none", "mst", "aim"]
     assert [t.network for t in first[:7]] == ["cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm"]
+    second = planned[7 * 2 * 4 : 7 * 2 * 4 + 7 * 3 * 2]
+    assert {(t.seed, t.rows, t.epsilon) for t in second} == {(0, 10_000, 0.3), (0, 10_000, 3.0)}
+    assert {(t.rows, t.epsilon) for t in planned[-7 * 3 * 2 * 3 :]} == {(100_000, 0.3), (100_000, 3.0)}
     with pytest.raises(SettingError, match="methods"):
         plan([], [100], [1.0], 1, ["mwem"])
     with pytest.raises(SettingError, match="at least one"):

@@ -87,7 +87,11 @@ def finished(kept: KeptRuns, limit: float) -> dict[Task, Record]:
 def plan(
     networks: Sequence[str], rows: Sequence[int], epsilons: Sequence[float], runs: int, methods: Sequence[str]
 ) -> list[Task]:
-    """Return all runs, the most telling first: one of each at the middle epsilon, what is slow after what is quick."""
+    """Return all runs, the most telling first.
+
+    That is, one of each at the middle epsilon, then the others with fewest rows, then more of both, then the rest; what
+    is slow after what is quick.
+    """
     for name in methods:
         if name not in METHODS:
             raise SettingError(f"methods: {name!r} is not one of {', '.join(METHODS)}")
@@ -106,7 +110,9 @@ def plan(
 
     def place(task: Task) -> tuple[Any, ...]:
         aside = task.epsilon not in (None, middle)
-        return task.seed, aside, METHODS.index(task.method), task.rows, sizes[task.network], task.network, task.epsilon
+        last = aside and task.rows > min(rows)
+        network = sizes[task.network], task.network
+        return last, task.seed, aside, METHODS.index(task.method), task.rows, network, task.epsilon
 
     return sorted(planned, key=place)
 
