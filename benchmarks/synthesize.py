@@ -1,8 +1,8 @@
 """Synthetic rows by MST or AIM, and the graph that causal-learn's PC finds on them.
 
 `discreet experiment synthetic` starts it, in an environment of its own that `make synthetic` makes. Each line that it
-reads is a list in JSON: mst, aim or none, rho, a seed, the file of the rows, and where to write what it makes. It
-answers with a line, empty or an error. Not for real rows: noise is seeded. With `check`, the model is compared with
+reads is a list in JSON: a method, rho, a seed, the file of the rows, and where to write what it makes. It answers with
+a line, empty or an error. Not for real rows: noise is seeded. With `check`, the model is compared with
 mbi's.
 """
 
@@ -13,6 +13,8 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,14 @@ warnings.filterwarnings("ignore", message="JAX")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 from synthetic.field import fit  # noqa: E402
-from synthetic.mechanisms import Codes, Table, aim, mst  # noqa: E402
+from synthetic.mechanisms import Codes, Fit, Table, aim, mst  # noqa: E402
 
 ALPHA = 0.01
-TRIPLES = 20
-"""AIM's workload is all sets of three columns up to so many columns, all pairs beyond."""
+MECHANISMS: dict[str, Callable[[Table, float, Fit], Codes]] = {
+    "mst": mst,
+    "aim": partial(aim, degree=2),
+    "aim-triples": partial(aim, degree=3),
+}
 
 
 def main() -> None:
@@ -48,20 +53,11 @@ def answer(method: str, rho: float, seed: int, source: str, out: str) -> None:
     with np.load(source) as given:
         table = Table(given["codes"].astype(np.intp), given["sizes"].tolist(), np.random.default_rng(seed))
     start = time.perf_counter()
-    rows = synthesize(method, table, rho)
+    rows = table.codes if method == "none" else MECHANISMS[method](table, rho, fit)
     made = time.perf_counter()
     arrows, lines = read(pc(rows, ALPHA, "chisq", show_progress=False).G.graph)
     told = {"spent": table.spent, "seconds": made - start, "pc_seconds": time.perf_counter() - made}
     np.savez(out, codes=rows, arrows=arrows, lines=lines, told=np.array(list(told.values())))
-
-
-def synthesize(method: str, table: Table, rho: float) -> Codes:
-    """Return as many rows as there are; the rows themselves for ``"none"``, which is not private."""
-    if method == "mst":
-        return mst(table, rho, fit)
-    if method == "aim":
-        return aim(table, rho, fit, degree=3 if len(table.sizes) <= TRIPLES else 2)
-    return table.codes
 
 
 def read(marks: Any) -> tuple[Codes, Codes]:

@@ -170,7 +170,7 @@ def compress(table: Table) -> tuple[Table, list[Codes]]:
     return Table(codes, sizes, table.rng, table.spent, measured), merged
 
 
-def aim(table: Table, rho: float, fit: Fit, degree: int = 3) -> Codes:
+def aim(table: Table, rho: float, fit: Fit, *, degree: int) -> Codes:
     """Return as many rows as there are, by AIM for all marginals of so many columns."""
     columns = range(len(table.sizes))
     step = rho / (16 * len(columns))

@@ -139,7 +139,7 @@ def test_all_that_is_measured_and_selected_adds_up_to_the_budget(mechanisms, mon
     sizes = [2, 3, 4, 2]
     codes = np.column_stack([rng.integers(0, size, rows) ** 2 // size for size in sizes])
     data = mechanisms.Table(codes, sizes, rng)
-    made = getattr(mechanisms, method)(data, rho, fit)
+    made = mechanisms.mst(data, rho, fit) if method == "mst" else mechanisms.aim(data, rho, fit, degree=3)
     measured = {id(m): m for m in data.measurements} | {i: m for i, m in seen.items() if len(m.clique) > 1}
     paid = sum(charged) + sum(mechanisms.L2_SQUARED / (2 * m.sigma.flat[0] ** 2) for m in measured.values())
     assert data.spent == pytest.approx(rho, rel=1e-12)
@@ -174,14 +174,14 @@ def test_the_workload_of_aim_is_weighted_by_what_it_shares(mechanisms):
 
 def test_the_most_telling_runs_come_first():
     planned = plan([], [10_000, 100_000], [3.0, 0.3, 1.0], 3, [])
-    assert len(planned) == len(set(planned)) == 7 * 2 * 3 * (3 * 3 + 1)
-    first = planned[: 7 * 2 * 4]
+    assert len(planned) == len(set(planned)) == 7 * 2 * 3 * (4 * 3 + 1)
+    first = planned[: 7 * 2 * 5]
     assert {(t.seed, t.epsilon) for t in first} == {(0, 1.0), (0, None)}
-    assert list(dict.fromkeys(t.method for t in first)) == ["marginals", "none", "mst", "aim"]
+    assert list(dict.fromkeys(t.method for t in first)) == ["marginals", "none", "mst", "aim", "aim-triples"]
     assert [t.network for t in first[:7]] == ["cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm"]
-    second = planned[7 * 2 * 4 : 7 * 2 * 4 + 7 * 3 * 2]
+    second = planned[7 * 2 * 5 : 7 * 2 * 5 + 7 * 4 * 2]
     assert {(t.seed, t.rows, t.epsilon) for t in second} == {(0, 10_000, 0.3), (0, 10_000, 3.0)}
-    assert {(t.rows, t.epsilon) for t in planned[-7 * 3 * 2 * 3 :]} == {(100_000, 0.3), (100_000, 3.0)}
+    assert {(t.rows, t.epsilon) for t in planned[-7 * 4 * 2 * 3 :]} == {(100_000, 0.3), (100_000, 3.0)}
     with pytest.raises(SettingError, match="methods"):
         plan([], [100], [1.0], 1, ["mwem"])
     with pytest.raises(SettingError, match="at least one"):
@@ -198,11 +198,13 @@ def test_a_run_writes_everything_and_does_nothing_twice(tmp_path, stand_in):
     ran = run(tmp_path, command, "--runs", "2", "--epsilons", "1,3")
     assert ran.exit_code == 0
     kept = (tmp_path / "runs.jsonl").read_text()
-    assert len(kept.splitlines()) == 2 * (3 * 2 + 1)
+    assert len(kept.splitlines()) == 2 * (4 * 2 + 1)
     asked = (tmp_path / "asked").read_text().splitlines()
-    assert len(asked) == 2 * (2 * 2 + 1)
-    heads = "marginals | PC, not private | BIC, not private | MST + PC | MST + BIC | AIM + PC | AIM + BIC"
-    assert f"| network | rows | epsilon | {heads} |" in ran.stdout
+    assert len(asked) == 2 * (3 * 2 + 1)
+    heads = (
+        "marginals | not private + PC | not private + BIC | MST + PC | MST + BIC | AIM + PC | AIM + BIC | AIM, triples"
+    )
+    assert f"| network | rows | epsilon | {heads} + PC | AIM, triples + BIC |" in ran.stdout
     assert ran.stdout.count("| cancer | 500 |") == 2
     with (tmp_path / "synthetic.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
@@ -210,7 +212,7 @@ def test_a_run_writes_everything_and_does_nothing_twice(tmp_path, stand_in):
     found = {line["method"]: line for line in lines if line["epsilon"] != "3.0"}
     assert float(found["MST + PC"]["seconds"]) == 3
     assert found["MST + PC"]["skeleton_f1"] != found["AIM + PC"]["skeleton_f1"]
-    assert found["MST + BIC"]["cpdag_f1"] == found["BIC, not private"]["cpdag_f1"]  # it hands the rows back
+    assert found["MST + BIC"]["cpdag_f1"] == found["not private + BIC"]["cpdag_f1"]  # it hands the rows back
     assert "CPDAG F1" in (tmp_path / "cpdag_f1-500.svg").read_text()
     again = run(tmp_path, command, "--runs", "2", "--epsilons", "1,3")
     assert again.stdout == ran.stdout

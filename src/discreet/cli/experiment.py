@@ -253,7 +253,9 @@ def pcd(
 @click.option("--rows", default="10000,100000", show_default=True, help="Numbers of rows, with commas.")
 @click.option("--epsilons", default="0.3,1,3", show_default=True, help="Total budgets, with commas.")
 @click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs a setting, with fresh rows.")
-@click.option("--methods", default="", help="Names with commas: mst, aim, marginals, none.  [default: all]")
+@click.option(
+    "--methods", default="", help="Names with commas: marginals, none, mst, aim, aim-triples.  [default: all]"
+)
 @click.option("--limit", type=click.FloatRange(0.1), default=1800.0, show_default=True, help="Seconds of a run.")
 @click.option("--command", help="What makes synthetic rows.  [default: that of `make synthetic`]")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")

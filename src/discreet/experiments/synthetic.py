@@ -60,8 +60,8 @@ seed, a file of rows, and where to write what it makes. It answers with a line, 
 
 DELTA = 1e-6
 LIMIT = 1800.0
-METHODS = ("marginals", "none", "mst", "aim")
-"""What may be chosen; ``none`` are the rows themselves, which is not private."""
+METHODS = {"marginals": "marginals", "none": "not private", "mst": "MST", "aim": "AIM", "aim-triples": "AIM, triples"}
+"""What may be chosen; ``none`` are the rows themselves, which is not private. AIM's workload is all pairs or triples."""
 
 SCORES = ("skeleton_f1", "cpdag_f1")
 SEARCHES = {"pc": "PC", "bic": "BIC"}
@@ -112,7 +112,7 @@ def plan(
         aside = task.epsilon not in (None, middle)
         last = aside and task.rows > min(rows)
         network = sizes[task.network], task.network
-        return last, task.seed, aside, METHODS.index(task.method), task.rows, network, task.epsilon
+        return last, task.seed, aside, list(METHODS).index(task.method), task.rows, network, task.epsilon
 
     return sorted(planned, key=place)
 
@@ -222,7 +222,7 @@ def table(results: dict[Task, Record]) -> list[Row]:
 
     def place(task: Task) -> tuple[Any, ...]:
         size = len(network(task.network).nodes)
-        return size, task.network, task.rows, METHODS.index(task.method), task.epsilon or 0.0, task.seed
+        return size, task.network, task.rows, list(METHODS).index(task.method), task.epsilon or 0.0, task.seed
 
     groups = group_by(sorted(results, key=place), lambda t: (t.network, t.rows, t.method, t.epsilon))
     for (name, n, method, epsilon), tasks in groups.items():
@@ -245,9 +245,7 @@ def table(results: dict[Task, Record]) -> list[Row]:
 
 def label(method: str, search: str) -> str:
     """Return what a method and a search are called together."""
-    if method == "marginals":
-        return method
-    return f"{SEARCHES[search]}, not private" if method == "none" else f"{method.upper()} + {SEARCHES[search]}"
+    return f"{METHODS[method]} + {SEARCHES[search]}" if search else method
 
 
 def as_text(lines: Sequence[Row]) -> Iterator[str]:
@@ -276,8 +274,10 @@ def _cell(line: Row | None) -> str:
 _STYLES = {
     "MST + PC": Line("MST + PC", "synthetic rows", "#9a9a9a", "6 3", 2.2),
     "MST + BIC": Line("MST + BIC", "synthetic rows", "#6b4a4a", "2 4", 2.2),
-    "AIM + PC": Line("AIM + PC", "synthetic rows", "#e08214", "6 3", 2.6),
-    "AIM + BIC": Line("AIM + BIC", "synthetic rows", "#ee6677", "2 4", 2.6),
+    "AIM + PC": Line("AIM + PC", "synthetic rows", "#e08214", "6 3", 2.4),
+    "AIM + BIC": Line("AIM + BIC", "synthetic rows", "#ee6677", "2 4", 2.4),
+    "AIM, triples + PC": Line("AIM, triples + PC", "synthetic rows", "#44aaaa", "6 3", 2.4),
+    "AIM, triples + BIC": Line("AIM, triples + BIC", "synthetic rows", "#228833", "2 4", 2.4),
     "marginals": Line("marginals", "discreet", "#4477aa", width=3),
 }
 
