@@ -61,7 +61,7 @@ seed, a file of rows, and where to write what it makes. It answers with a line, 
 DELTA = 1e-6
 LIMIT = 1800.0
 METHODS = {"marginals": "marginals", "none": "not private", "mst": "MST", "aim": "AIM", "aim-triples": "AIM, triples"}
-"""What may be chosen; ``none`` are the rows themselves, which is not private. AIM's workload is all pairs or triples."""
+"""What may be chosen; ``none`` are the rows themselves, not private. AIM's workload is all pairs or triples."""
 
 SCORES = ("skeleton_f1", "cpdag_f1")
 SEARCHES = {"pc": "PC", "bic": "BIC"}
