@@ -7,8 +7,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 EXTRAS := dev,spark,java,browser,docs
 INTEROP := $(VENV)-interop
+SYNTHETIC := $(VENV)-synthetic
 
-.PHONY: demo test test-all slow interop nightly docs lint lock bench clean
+.PHONY: demo test test-all slow interop nightly docs lint lock bench synthetic clean
 
 demo: $(VENV)/.demo
 	$(BIN)/discreet demo
@@ -46,6 +47,10 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/end_to_end.py
 	$(BIN)/python benchmarks/many_rows.py
 
+# mbi and causal-learn, for `discreet experiment synthetic`
+synthetic: $(SYNTHETIC)/.ready
+	$(SYNTHETIC)/bin/python benchmarks/synthesize.py check
+
 %/bin/python:
 	$(PYTHON) -m venv $*
 
@@ -64,6 +69,10 @@ $(VENV)/.all: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(INTEROP)/.ready: tests/interop/requirements.txt | $(VENV)/.dev $(INTEROP)/bin/python
 	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --requirement $<
+	touch $@
+
+$(SYNTHETIC)/.ready: benchmarks/synthetic/requirements.txt | $(SYNTHETIC)/bin/python
+	$(SYNTHETIC)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --requirement $<
 	touch $@
 
 lock: $(VENV)/.all

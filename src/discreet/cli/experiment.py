@@ -252,3 +252,51 @@ def pcd(
     click.echo(f"Written: {', '.join(write_all(out, results))}", err=True)
     if interrupted:
         raise click.Abort
+
+
+@experiment.command()
+@click.option("--networks", default="", help="Names with commas.  [default: all bundled]")
+@click.option("--rows", default="10000,100000", show_default=True, help="Numbers of rows, with commas.")
+@click.option("--epsilons", default="0.3,1,3", show_default=True, help="Total budgets, with commas.")
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs a setting, with fresh rows.")
+@click.option(
+    "--methods", default="", help="Names with commas: marginals, none, mst, aim, aim-triples.  [default: all]"
+)
+@click.option("--limit", type=click.FloatRange(0.1), default=1800.0, show_default=True, help="Seconds of a run.")
+@click.option("--command", help="What makes synthetic rows.  [default: that of `make synthetic`]")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, table and charts.")
+def synthetic(
+    networks: str,
+    rows: str,
+    epsilons: str,
+    runs: int,
+    methods: str,
+    limit: float,
+    command: str | None,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Synthetic rows by MST and AIM at the same epsilon and delta, then PC and a greedy search, beside marginals.
+
+    The rows are made in an environment of their own, which `make synthetic` makes. Finished runs are kept in
+    OUT/runs.jsonl and not done again, nor those that did not finish, unless they get more time. The table and charts
+    show all that is there.
+    """
+    from discreet.experiments.harness import KeptRuns, go_on
+    from discreet.experiments.synthetic import COMMAND, Task, as_text, finished, perform, plan, stop, table, write_all
+
+    budgets = numbers_in(epsilons, "epsilons")
+    planned = plan(names_in(networks), whole_numbers_in(rows, "rows"), budgets, runs, names_in(methods))
+    kept = KeptRuns(out / "runs.jsonl")
+    work = partial(perform, command=command or COMMAND, limit=limit)
+    try:
+        _, interrupted = go_on(kept, planned, finished(kept, limit), work, jobs=jobs, effort=lambda task: task.rows)
+    finally:
+        stop()
+    lines = table(kept.finished(Task))
+    for line in as_text(lines):
+        click.echo(line)
+    click.echo(f"Written: {', '.join(write_all(out, lines))}", err=True)
+    if interrupted:
+        raise click.Abort
