@@ -282,12 +282,16 @@ _STYLES = {
 }
 
 
-def charts(lines: Sequence[Row]) -> dict[str, str]:
+def charts(rows: Sequence[Row]) -> dict[str, str]:
     """Return a chart a number of rows for which there are several epsilons: CPDAG F1 against epsilon."""
     result = {}
-    for n, members in group_by(lines, lambda line: line["rows"]).items():
-        inside = points_by([m for m in members if m["method"] in _STYLES], "network", "epsilon", "cpdag_f1")
-        ticks = sorted({at for drawn in inside.values() for points in drawn.values() for at, _, _ in points})
+    for n, members in group_by(rows, lambda line: line["rows"]).items():
+        drawn = points_by([m for m in members if m["method"] in _STYLES], "network", "epsilon", "cpdag_f1")
+        inside = {  # a method with one epsilon is no line
+            name: {method: points for method, points in lines.items() if len(points) > 1}
+            for name, lines in drawn.items()
+        }
+        ticks = sorted({at for lines in inside.values() for points in lines.values() for at, _, _ in points})
         if len(ticks) > 1:
             x = Axis("epsilon (total, delta 1e-6)", ticks[0], ticks[-1], ticks, log=True)
             y = Axis("F1", 0.0, 1.0, (0, 0.25, 0.5, 0.75, 1))
