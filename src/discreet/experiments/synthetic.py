@@ -282,23 +282,23 @@ _STYLES = {
 }
 
 
-def charts(rows: Sequence[Row]) -> dict[str, str]:
-    """Return a chart a number of rows for which there are several epsilons: CPDAG F1 against epsilon."""
+def charts(lines: Sequence[Row]) -> dict[str, str]:
+    """Return a chart a number of rows for which every method has several epsilons: CPDAG F1 against epsilon."""
     result = {}
-    for n, members in group_by(rows, lambda line: line["rows"]).items():
-        drawn = points_by([m for m in members if m["method"] in _STYLES], "network", "epsilon", "cpdag_f1")
-        inside = {  # a method with one epsilon is no line
-            name: {method: points for method, points in lines.items() if len(points) > 1}
-            for name, lines in drawn.items()
+    for n, members in group_by(lines, lambda line: line["rows"]).items():
+        found = points_by([m for m in members if m["method"] in _STYLES], "network", "epsilon", "cpdag_f1")
+        ticks = sorted({at for drawn in found.values() for points in drawn.values() for at, _, _ in points})
+        inside = {
+            name: {method: points for method, points in drawn.items() if len(points) == len(ticks)}
+            for name, drawn in found.items()
         }
-        ticks = sorted({at for lines in inside.values() for points in lines.values() for at, _, _ in points})
-        if len(ticks) > 1:
+        methods, whole = ({method for drawn in each.values() for method in drawn} for each in (found, inside))
+        if len(ticks) > 1 and methods == whole:
             x = Axis("epsilon (total, delta 1e-6)", ticks[0], ticks[-1], ticks, log=True)
             y = Axis("F1", 0.0, 1.0, (0, 0.25, 0.5, 0.75, 1))
             words = f"{n:,} rows, means, bands of one standard error"
-            result[f"cpdag_f1-{n}.svg"] = panels(
-                "CPDAG F1 on synthetic rows and by marginals", words, x, y, _STYLES, inside
-            )
+            title = "CPDAG F1 on synthetic rows and by marginals"
+            result[f"cpdag_f1-{n}.svg"] = panels(title, words, x, y, _STYLES, inside)
     return result
 
 
