@@ -157,7 +157,7 @@ class Drawn:
         return [self.cells.sum(axis=tuple(i for i, c in enumerate("xyz") if c not in s)) for s in sets]
 
 
-RUNS = 300
+RUNS = 600
 
 
 def band(level):
