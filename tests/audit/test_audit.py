@@ -135,12 +135,13 @@ def test_a_method_brings_along_what_it_uses():
 
 
 HEAVY = ("HSIC", "KendallResiduals", "Quartiles", "AboveThreshold")
-"""Subjects whose audits take longest: with those of whole methods by the black box they are run by `make test-all`."""
+"""Subjects whose audits take longest: run by `make test-all`. The black box sees little of whole methods: nightly."""
 
 
 def marked(case):
-    heavy = case.subject.endswith(HEAVY) or (case.kind, case.auditor) == ("method", "black box")
-    return pytest.param(case, marks=[pytest.mark.slow] * heavy, id=f"{case.name}-{case.auditor}")
+    marks = [pytest.mark.slow] * case.subject.endswith(HEAVY)
+    marks += [pytest.mark.nightly] * ((case.kind, case.auditor) == ("method", "black box"))
+    return pytest.param(case, marks=marks, id=f"{case.name}-{case.auditor}")
 
 
 @pytest.mark.parametrize("case", [marked(case) for case in cases() if case.auditor != "source"])
