@@ -21,18 +21,15 @@ from discreet.experiments.pcd import (
     Task,
     check_plan,
     encode,
-    f1_of_all_pairs,
-    figure1,
     graph_to_test,
-    graphs,
     perform,
     plan_graphs,
     plan_sachs,
     plan_tests,
     read_sachs,
     sample_of,
-    scores,
 )
+from discreet.experiments.pcd_tables import f1_of_all_pairs, figure1, graphs, scores
 from discreet.methods.registry import METHODS
 
 NAMES = [f"p{i}" for i in range(11)]

@@ -17,24 +17,8 @@ from discreet.baselines import exact as not_private
 from discreet.cli import main
 from discreet.errors import BudgetError, SettingError
 from discreet.experiments import priv_pc
-from discreet.experiments.harness import KeptRuns, TimeLimitError, time_limit
-from discreet.experiments.priv_pc import (
-    DELTA,
-    SAMPLE,
-    Task,
-    as_text,
-    budget_at,
-    figure,
-    finished,
-    pack,
-    perform,
-    plan,
-    repair,
-    results_in,
-    strict_delta,
-    table,
-    unpack,
-)
+from discreet.experiments.harness import KeptRuns, TimeLimitError, pack, time_limit, unpack
+from discreet.experiments.priv_pc import DELTA, SAMPLE, Task, budget_at, finished, perform, plan, repair, strict_delta
 from discreet.experiments.priv_pc_paper import (
     arc_f1,
     arcs,
@@ -44,6 +28,7 @@ from discreet.experiments.priv_pc_paper import (
     published_tests,
     stored_graph,
 )
+from discreet.experiments.priv_pc_tables import as_text, figure, results_in, table
 from discreet.methods.priv_pc import PrivPC
 from discreet.methods.svt_pc import SvtPC
 from discreet.privacy.accounting import limit_of

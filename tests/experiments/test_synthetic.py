@@ -18,8 +18,7 @@ from click.testing import CliRunner
 from discreet.baselines import exact as not_private
 from discreet.cli import main
 from discreet.errors import BudgetError, SettingError
-from discreet.experiments.harness import KeptRuns
-from discreet.experiments.priv_pc import TIME_LIMIT
+from discreet.experiments.harness import TIME_LIMIT, KeptRuns
 from discreet.experiments.synthetic import Task, as_text, charts, finished, most, perform, plan, stop, table
 from discreet.privacy.accounting import Currency, limit_of
 

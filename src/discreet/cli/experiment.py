@@ -116,18 +116,8 @@ def priv_pc(
     Finished runs are kept in OUT/runs.jsonl and not done again. The tables and charts show all that is there.
     """
     from discreet.experiments.harness import KeptRuns, go_on
-    from discreet.experiments.priv_pc import (
-        Part,
-        as_text,
-        claims_text,
-        effort,
-        finished,
-        perform,
-        plan,
-        results_in,
-        table,
-        write_all,
-    )
+    from discreet.experiments.priv_pc import Part, effort, finished, perform, plan
+    from discreet.experiments.priv_pc_tables import as_text, claims_text, results_in, table, write_all
 
     parts: dict[str, tuple[Part, ...]] = {"tables": ("table",), "figure": ("figure",), "all": ("table", "figure")}
     planned = plan(parts[part], names_in(networks), names_in(methods), rows, runs, budgets)
@@ -230,7 +220,8 @@ def pcd(
     """
     from discreet.errors import SettingError
     from discreet.experiments.harness import KeptRuns, go_on
-    from discreet.experiments.pcd import PARTS, Task, as_text, perform, plan, write_all
+    from discreet.experiments.pcd import PARTS, Task, perform, plan
+    from discreet.experiments.pcd_tables import as_text, write_all
 
     if (sachs is None) != (edges is None) or (part == "sachs" and sachs is None):
         raise SettingError("sachs, edges: both files are needed")

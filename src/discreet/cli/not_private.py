@@ -149,6 +149,7 @@ def _show(
     graph: Graph, request: Request, domain: Domain, settings: dict[str, Any], outcome: Outcome | None = None
 ) -> None:
     from discreet.report.terminal import graph_text, marks_for
+    from discreet.report.words import found_words
 
     result: dict[str, Any] = {
         "schema": 2,
@@ -171,9 +172,9 @@ def _show(
     if request.as_json:
         click.echo(json.dumps(result, ensure_ascii=False))
     else:
-        head = f"{len(graph.nodes)} columns, {domain.rows:,} rows: {len(graph.skeleton)} edges"
-        drawn, arrow = graph_text(graph, marks=marks_for(sys.stdout)), marks_for(sys.stdout).arrow
-        click.echo(f"{request.warning}\n\n{head}, {len(graph.directed)} with a direction ({arrow})\n\n{drawn}")
+        marks = marks_for(sys.stdout)
+        head = found_words(graph, domain.rows, marks.arrow, marks.line)
+        click.echo(f"{request.warning}\n\n{head}\n\n{graph_text(graph, marks=marks)}")
         if outcome is not None:
             click.echo(f"\n{_reported_text(outcome)}", err=True)
     if request.out is not None:

@@ -19,6 +19,7 @@ import numpy as np
 from discreet.errors import OutputError
 from discreet.report import write_whole
 from discreet.report.charts import Point
+from discreet.search.graph import Graph
 from discreet.simulation.processes import run_all
 
 Record = dict[str, Any]
@@ -28,6 +29,9 @@ Row = dict[str, str | int | float]
 """A line of a table."""
 
 Cell = float | str
+
+TIME_LIMIT = "TimeLimit"
+"""What is written down of a run that took too long."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,24 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def pack(graph: Graph) -> str:
+    """Return a graph's edges as text, by the places of its nodes in the alphabet."""
+    place = {node: i for i, node in enumerate(sorted(graph.nodes))}
+    return " ".join(f"{place[e.a]}{'>' if e.directed else '-'}{place[e.b]}" for e in graph.edges())
+
+
+def unpack(text: str, nodes: Sequence[str]) -> Graph:
+    """Return the graph that was packed."""
+    named = sorted(nodes)
+    arrows = [edge.split(">") for edge in text.split() if ">" in edge]
+    lines = [edge.split("-") for edge in text.split() if "-" in edge]
+    return Graph(
+        tuple(nodes),
+        frozenset((named[int(a)], named[int(b)]) for a, b in arrows),
+        frozenset(frozenset((named[int(a)], named[int(b)])) for a, b in lines),
+    )
 
 
 def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:

@@ -32,18 +32,20 @@ from discreet.data.memory import MemoryTable
 from discreet.errors import BudgetError, SettingError
 from discreet.experiments import harness
 from discreet.experiments.harness import (
+    TIME_LIMIT,
     KeptRuns,
     Record,
     Row,
     TimeLimitError,
     group_by,
     markdown,
+    pack,
     points_by,
     summarize,
     time_limit,
+    unpack,
     write_files,
 )
-from discreet.experiments.priv_pc import TIME_LIMIT, pack, unpack
 from discreet.methods.discover import discover_in
 from discreet.methods.registry import budget_for
 from discreet.privacy.accounting import Currency, limit_of
