@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--method", help="Audit this method, and all that it makes use of.")
 @click.option("--all", "everything", is_flag=True, help="Audit everything, and what is broken on purpose.")
-@click.option("--quick", is_flag=True, help="Fewer runs and neighbours: two minutes for everything on two cores.")
+@click.option("--quick", is_flag=True, help="Fewer runs and neighbours: eight minutes for everything on two cores.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option(
     "--out",
