@@ -20,10 +20,9 @@ def domain() -> None:
 @click.argument("data")
 def draft(data: str) -> None:
     """Write a draft domain of DATA to stdout, for the custodian to edit. It looks at the data."""
-    from discreet.data.draft import draft_yaml
-    from discreet.data.load import open_source
+    from discreet.data.draft import draft as run
 
-    text = draft_yaml(open_source(data))
+    text = run(data)
     click.echo(
         "This draft was made by LOOKING AT THE DATA. It is not public until you have judged every line.", err=True
     )

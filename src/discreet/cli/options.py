@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.errors import DomainError, SettingError
+from discreet.errors import SettingError
 
 if TYPE_CHECKING:
     from discreet.domain import Domain
     from discreet.ledger.account import Account
     from discreet.ledger.ledger import Ledger
-
-DRAFT = "it still carries the notice of a draft that was made by looking at the data"
 
 WHERE = "Ledger: a file, sqlite:///path or postgresql://host/db.  [default: DISCREET_LEDGER, else one of your own]"
 """What `--ledger` takes."""
@@ -60,16 +58,15 @@ def searches() -> tuple[str, ...]:
 
 def read_domain(path: str, *, published: bool = True) -> Domain:
     """Read a domain file. What is published with a domain refuses one that is still a draft; others warn."""
-    from discreet.data.draft import NOTICE
     from discreet.domain import Domain
-    from discreet.domain.yaml import read_text
+    from discreet.domain.domain import UNJUDGED
 
-    draft = read_text(path, DomainError, "domain").lstrip("\ufeff \n").startswith(NOTICE.splitlines()[0])
-    if draft and published:
-        raise DomainError(f"the domain file {path!r}: {DRAFT}. Judge every line of it, then delete the notice")
-    if draft:
-        click.echo(f"warning: the domain file {path!r}: {DRAFT}; `discover` will refuse it", err=True)
-    return Domain.from_yaml(Path(path))
+    domain = Domain.from_yaml(Path(path))
+    if published:
+        domain.check_judged()
+    elif domain.draft:
+        click.echo(f"warning: the domain file {path!r} {UNJUDGED}; `discover` will refuse it", err=True)
+    return domain
 
 
 def names_in(text: str) -> list[str]:

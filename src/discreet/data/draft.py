@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 import math
+from html import escape
 
 from discreet.data.engines.source import EngineSource
 from discreet.data.files import Source
-from discreet.domain import Categorical, Column, Domain, Numeric
+from discreet.data.load import open_source
+from discreet.domain import DRAFT, Categorical, Column, Domain, Numeric
 from discreet.errors import TableError
 
 MAX_CATEGORIES = 32
-NOTICE = """\
-# DRAFT: made by LOOKING AT THE DATA. As it stands it is NOT PUBLIC and must not be published.
+NOTICE = f"""\
+{DRAFT}
 # Go through every line: would you have written it without seeing these rows? Replace what you would not:
 # categories by the official code list, bounds by what is possible, not by what occurs. Then delete this notice.
 # `missing:` and `other:` say where missing and foreign values go; without them such values stop the run.
 """
 
 
-def draft(source: Source | EngineSource) -> tuple[Domain, list[str]]:
+class Draft(str):
+    """The text of a draft domain, for the custodian to judge. Its repr shows nothing of it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<Draft of a domain, made by LOOKING AT THE DATA: print it, judge every line, then delete its notice>"
+
+    def _repr_html_(self) -> str:
+        """Show the text in a notebook."""
+        return f"<pre>{escape(self)}</pre>"
+
+
+def draft(data: object) -> Draft:
+    """Write a draft domain of a table, for the custodian to edit. It looks at the data.
+
+    The text is YAML. ``Domain.from_yaml`` reads it, and nothing is published with it until its notice is deleted.
+
+    Parameters
+    ----------
+    data
+        A path, a table in memory, or one in an engine, as ``discover`` takes it.
+
+    Raises
+    ------
+    TableError
+        If the data cannot be read as a table.
+    """
+    return Draft(draft_yaml(open_source(data)))
+
+
+def draft_domain(source: Source | EngineSource) -> tuple[Domain, list[str]]:
     """Return a draft domain and the columns that were left out."""
     columns: dict[str, Column] = {}
     left_out = []
@@ -35,7 +68,7 @@ def draft(source: Source | EngineSource) -> tuple[Domain, list[str]]:
 
 def draft_yaml(source: Source | EngineSource) -> str:
     """Return the draft as YAML with its notice."""
-    domain, left_out = draft(source)
+    domain, left_out = draft_domain(source)
     skipped = "".join(f"# left out: {name!r} (too many different texts)\n" for name in left_out)
     return NOTICE + skipped + domain.to_yaml()
 

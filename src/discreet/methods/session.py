@@ -111,6 +111,7 @@ class Session:
 
     def answer(self, data: object, request: Request[H]) -> H:
         """Answer a request; if another process answers the same meanwhile, its release is shown."""
+        request.domain.check_judged()
         check_guarantee(request.epsilon, request.delta, request.domain.rows)
         warn_of_weak(request.epsilon)
         try:
