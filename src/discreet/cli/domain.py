@@ -37,7 +37,7 @@ def check(data: str, domain_file: str, as_json: bool) -> None:
     """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
     from discreet.data.check import check as run
 
-    found = run(data, read_domain(domain_file, published=False))
+    found = run(data, read_domain(domain_file))
     click.echo(json.dumps(found.to_dict()) if as_json else str(found), err=not as_json)
     if not found.fits:
         sys.exit(InputError.exit_code)

@@ -107,6 +107,7 @@ def check(data: object, domain: Domain) -> Check:
     """
     if not isinstance(domain, Domain):
         raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
+    domain.check_judged(published=False)
     source = open_source(data, domain)
     problems: list[dict[str, Any]] = [{"column": c, "problem": "absent"} for c in domain if c not in source.kinds]
     left = _count_left(source, domain, problems)

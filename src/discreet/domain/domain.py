@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from discreet.domain.columns import QUANTILES, Column, Numeric, read_column, write_column
 from discreet.domain.yaml import Node, as_int, as_mapping, as_text, dump_yaml, load_yaml, refuse_unknown, text_of
-from discreet.errors import DomainError, SettingError
+from discreet.errors import DomainError, DoubtWarning, SettingError
 
 MAX_ROWS = 1 << 48
 """Largest number of rows: counts and their noise must fit in 64 bits."""
@@ -22,9 +23,6 @@ PERSON = "person"
 
 DRAFT = "# DRAFT: made by LOOKING AT THE DATA. As it stands it is NOT PUBLIC and must not be published."
 """The first line of a draft, until somebody has judged it and deletes it."""
-
-UNJUDGED = "still carries the notice of a draft that was made by looking at the data"
-"""Why a draft is not used."""
 
 MAX_ROWS_OF_PERSON = 1_000_000
 """Largest number of rows that a person may have."""
@@ -147,10 +145,13 @@ class Domain:
             raise DomainError("columns: a list of different names, as in domain.select(['age', 'smoker'])")
         return replace(self, columns={name: self[name] for name in names})
 
-    def check_judged(self) -> None:
-        """Refuse a draft that nobody has judged: what it says was read off the data."""
+    def check_judged(self, *, published: bool = True) -> None:
+        """Refuse a draft that nobody has judged for what is published; warn of it for what is not."""
+        words = "the domain still carries the notice of a draft that was made by looking at the data"
+        if self.draft and published:
+            raise DomainError(f"{words}. Judge every line of it, then delete the notice")
         if self.draft:
-            raise DomainError(f"the domain {UNJUDGED}. Judge every line of it, then delete the notice")
+            warnings.warn(f"{words}; `discover` will refuse it", DoubtWarning, stacklevel=3)
 
     def with_rows(self, rows: int) -> Domain:
         """Return the same columns with another public number of rows."""
