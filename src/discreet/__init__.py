@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from discreet.methods.discover import discover, discover_in
     from discreet.methods.independence.examine import test_independence
     from discreet.privacy.budget import Budget
+    from discreet.privacy.explanation import explain
+    from discreet.progress import Bar
     from discreet.release.discovery import Discovery
     from discreet.release.search import search_again
     from discreet.release.settings import Marginals
@@ -31,10 +33,12 @@ if TYPE_CHECKING:
     from discreet.search.graph import Graph, cpdag_f1, skeleton_f1
     from discreet.search.orientation import cpdag
     from discreet.search.pc import pc
+    from discreet.simulation.forecast import plan
     from discreet.simulation.networks import Network, network
 
 _HOMES = {
     "Account": "ledger.account",
+    "Bar": "progress",
     "Budget": "privacy.budget",
     "BudgetError": "errors",
     "Categorical": "domain",
@@ -56,9 +60,11 @@ _HOMES = {
     "discover": "methods.discover",
     "discover_in": "methods.discover",
     "draft": "data.draft",
+    "explain": "privacy.explanation",
     "load": "data.load",
     "network": "simulation.networks",
     "pc": "search.pc",
+    "plan": "simulation.forecast",
     "search_again": "release.search",
     "skeleton_f1": "search.graph",
     "synthesize": "release.synthesis",
@@ -67,6 +73,7 @@ _HOMES = {
 
 __all__ = [
     "Account",
+    "Bar",
     "Budget",
     "BudgetError",
     "Categorical",
@@ -89,9 +96,11 @@ __all__ = [
     "discover",
     "discover_in",
     "draft",
+    "explain",
     "load",
     "network",
     "pc",
+    "plan",
     "search_again",
     "skeleton_f1",
     "synthesize",

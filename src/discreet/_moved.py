@@ -15,7 +15,7 @@ MOVED = {
     "networks": "simulation.networks",
     "networks.drawn": "simulation.drawn",
     "networks.nonlinear": "simulation.nonlinear",
-    "not_private": "baselines.exact",
+    "not_private": "baselines.not_private",
     "published": "baselines.published",
     "published.halves": "baselines.published.direction",
     "published.pcd": "baselines.published.pcd",

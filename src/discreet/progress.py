@@ -5,10 +5,10 @@ No clock: how long a step takes may tell something about the rows.
 
 from __future__ import annotations
 
-import builtins
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -185,8 +185,8 @@ class Bar:
 
 def _where() -> _Shown:
     """Return where a bar can be shown: a notebook's cell, a terminal, or nowhere but in lines."""
-    shell = getattr(builtins, "get_ipython", None)  # there under IPython only
-    if shell is not None and getattr(shell(), "kernel", None) is not None:
-        return _Notebook()
+    with suppress(NameError):  # under IPython only is there such a name
+        if getattr(get_ipython(), "kernel", None) is not None:  # type: ignore[name-defined]  # noqa: F821
+            return _Notebook()
     stream = sys.stderr or StringIO()  # there is none in a process whose stderr is closed
     return _Terminal(stream) if stream.isatty() else _Lines(stream)

@@ -92,9 +92,10 @@ def discover(
 
     With a release.json as DATA, search that release again: no data, no domain, no budget.
     """
+    from discreet.baselines.not_private import METHODS
     from discreet.cli import not_private as exact
 
-    if not_private or method in exact.METHODS:
+    if not_private or method in METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
         record.refuse("what is not private is not recorded")
         exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), teller())

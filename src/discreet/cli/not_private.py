@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
 from discreet._version import __version__
-from discreet.baselines.published import METHODS as COUNTING
-from discreet.baselines.published import PCD, Outcome
-from discreet.baselines.published.outcome import reason_for
+from discreet.baselines.not_private import METHODS, PUBLISHED, REPORTED, NotPrivate, check_settings, warning_of
+from discreet.baselines.not_private import discover as run
 from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
-from discreet.progress import WHOLE, Progress, tell
-from discreet.search.graph import Graph
-
-PUBLISHED = (*COUNTING, PCD)
-METHODS = ("pc", "greedy-bic", *PUBLISHED)
-"""Methods that answer from exact counts, or whose noise does not keep what it promises."""
-
-WARNING = "NOT PRIVATE: this graph is made of exact answers about the rows and promises nothing. Do not publish it."
-
-REPORTED = "what the paper's own accounting would report; it does not hold"
+from discreet.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -42,65 +31,6 @@ class Request:
     given: Mapping[str, Any]
     out: Path | None
     as_json: bool
-
-    @property
-    def warning(self) -> str:
-        """What is said loudly: of a published method, why its noise protects nobody."""
-        if self.method not in PUBLISHED:
-            return WARNING
-        return f"{self.stamp} Why: {reason_for(self.method, self.given.get('as') or 'code')}."
-
-    @property
-    def stamp(self) -> str:
-        """The warning in one line of a picture."""
-        if self.method not in PUBLISHED:
-            return WARNING
-        return f"NOT PRIVATE: the noise of `{self.method}` protects nobody. Do not publish it."
-
-    def settings(self) -> dict[str, Any]:
-        """Return the method's settings, after refusing those that it does not have."""
-        given = {name: value for name, value in self.given.items() if value is not None}
-        if "search" in given:
-            raise SettingError(f"search: it is for releases, and the method `{self.method}` makes none")
-        has = _SETTINGS[self.method]
-        for name in given:
-            if name not in has:
-                raise SettingError(f"{name.replace('_', '-')}: the method `{self.method}` has no such setting")
-        return self._check(given)
-
-    def _check(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        if self.method == "greedy-bic":
-            return {"max_parents": 5, "restarts": 40, "seed": 0}
-        if self.method == "pc":
-            if given.get("max_order", 0) < 0:
-                raise SettingError("max-order: a whole number from 0")
-            return {"alpha": given.get("alpha", 0.01), "max_order": given.get("max_order")}
-        if self.method == PCD:
-            from discreet.baselines.published.pcd import PcdSettings
-
-            checked = PcdSettings(
-                epsilon=given.get("round_epsilon", 1.0),
-                alpha=given.get("alpha", 0.05),
-                max_order=given.get("max_order"),
-            )
-            names = ("alpha", "max_order", "permutations", "lam")
-            return {"round_epsilon": checked.epsilon, **{name: getattr(checked, name) for name in names}}
-        from discreet.baselines.published.discover import Settings
-
-        named = {"reading" if name == "as" else name: value for name, value in given.items()}
-        counting = Settings(self.method, **named)
-        kept = ("round_epsilon", "alpha", "sample", "max_order", "reading", "delta")
-        return {name: getattr(counting, name) for name in kept}
-
-
-_TESTING = frozenset({"alpha", "max_order"})
-_SETTINGS: dict[str, frozenset[str]] = {
-    "pc": _TESTING,
-    "greedy-bic": frozenset(),
-    **dict.fromkeys(COUNTING, _TESTING | {"round_epsilon", "sample", "as"}),
-    PCD: _TESTING | {"round_epsilon"},
-}
-"""Settings that each method has."""
 
 
 def check_method(method: str, *, not_private: bool, epsilon: float | None, delta: float | None) -> None:
@@ -123,97 +53,54 @@ def _why(method: str) -> str:
 
 def discover(request: Request, progress: Progress | None) -> None:
     """Run a method that is not private, print what it found and write the files."""
-    from discreet.baselines.exact import greedy_bic, pc
-    from discreet.baselines.published import discover_published
-    from discreet.baselines.published.pcd import discover_pcd
     from discreet.report import EXACT_FILES, check_folder
 
     if request.domain is None:
         raise SettingError("domain: name the domain file with --domain; `discreet domain draft` writes a first one")
-    settings = request.settings()
+    check_settings(request.method, request.given)
     if request.out is not None:
         check_folder(request.out, EXACT_FILES)
     domain = Domain.from_yaml(Path(request.domain))
     knowledge = Knowledge.from_yaml(Path(request.knowledge)) if request.knowledge else NOTHING_KNOWN
-    click.echo(request.warning, err=True)
-    if request.method in PUBLISHED:
-        published = discover_pcd if request.method == PCD else partial(discover_published, method=request.method)
-        outcome = published(request.data, domain, knowledge=knowledge, progress=progress, **settings)
-        tell(progress, "finished", WHOLE.end)
-        _show(outcome.graph, request, domain, settings, outcome)
-        return
-    run: Callable[..., Graph] = pc if request.method == "pc" else greedy_bic
-    graph = run(request.data, domain, knowledge=knowledge, progress=progress, **settings)
-    tell(progress, "finished", WHOLE.end)
-    _show(graph, request, domain, settings)
+    click.echo(warning_of(request.method, request.given), err=True)
+    found = run(
+        request.data,
+        domain=domain,
+        method=request.method,
+        settings=request.given,
+        knowledge=knowledge,
+        progress=progress,
+    )
+    _show(found, as_json=request.as_json)
+    if request.out is not None:
+        written = _write(found, request.out)
+        click.echo(f"\nWritten: {', '.join(map(str, written))}\n{found.warning}", err=True)
 
 
-def _show(
-    graph: Graph, request: Request, domain: Domain, settings: dict[str, Any], outcome: Outcome | None = None
-) -> None:
+def _show(found: NotPrivate, *, as_json: bool) -> None:
+    """Print what was found, after the warning."""
     from discreet.report.terminal import graph_text, marks_for
     from discreet.report.words import found_words
 
-    result: dict[str, Any] = {
-        "schema": 2,
-        "method": request.method,
-        "graph": graph.to_dict(),
-        "privacy": {
-            "epsilon": None,
-            "delta": None,
-            "neighbors": None,
-            "unit": domain.unit,
-            "private": False,
-            "spent": [],
-            "warning": request.warning,
-        },
-        "rows": domain.rows,
-        "version": __version__,
-    }
-    if outcome is not None:
-        result["reported"] = _reported_dict(outcome)
-    if request.as_json:
-        click.echo(json.dumps(result, ensure_ascii=False))
-    else:
-        marks = marks_for(sys.stdout)
-        head = found_words(graph, domain.rows, marks.arrow, marks.line)
-        click.echo(f"{request.warning}\n\n{head}\n\n{graph_text(graph, marks=marks)}")
-        if outcome is not None:
-            click.echo(f"\n{_reported_text(outcome)}", err=True)
-    if request.out is not None:
-        text = json.dumps({**result, "settings": settings}, ensure_ascii=False)
-        written = _write(graph, text, request, request.out)
-        click.echo(f"\nWritten: {', '.join(map(str, written))}\n{request.warning}", err=True)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        return
+    marks = marks_for(sys.stdout)
+    head = found_words(found.graph, found.domain.rows, marks.arrow, marks.line)
+    click.echo(f"{found.warning}\n\n{head}\n\n{graph_text(found.graph, marks=marks)}")
+    if found.outcome is not None:
+        one = found.outcome
+        counted = f"{one.tests:,} tests, {one.rounds:,} rounds. Epsilon {one.reported:.4g}, delta {one.delta:g}"
+        click.echo(f"\n{counted}: {REPORTED}.", err=True)
 
 
-def _reported_dict(outcome: Outcome) -> dict[str, Any]:
-    """Return what the paper would say about a run, and that it does not hold."""
-    return {
-        "epsilon": outcome.reported,
-        "delta": outcome.delta,
-        "rounds": outcome.rounds,
-        "tests": outcome.tests,
-        "holds": False,
-        "note": REPORTED,
-    }
-
-
-def _reported_text(outcome: Outcome) -> str:
-    return (
-        f"{outcome.tests:,} tests, {outcome.rounds:,} rounds. Epsilon {outcome.reported:.4g}, delta {outcome.delta:g}: "
-        f"{REPORTED}."
-    )
-
-
-def _write(graph: Graph, text: str, request: Request, folder: Path) -> list[Path]:
+def _write(found: NotPrivate, folder: Path) -> list[Path]:
     """Write the files; the warning is in each."""
     from discreet.report import EXACT_FILES, write_folder
-    from discreet.report.svg import graph_svg
     from discreet.search.interop import to_gml
 
-    picture = graph_svg(graph, stamp=request.stamp) + "\n"
-    texts = (text, picture, f"# {request.warning}\n{to_gml(graph)}")
-    return write_folder(folder, EXACT_FILES, texts)
+    text = json.dumps({**found.to_dict(), "settings": dict(found.settings)}, ensure_ascii=False)
+    return write_folder(folder, EXACT_FILES, (text, f"{found.svg()}\n", f"# {found.warning}\n{to_gml(found.graph)}"))
 
 
 def direction_of_half(

@@ -41,6 +41,11 @@ class Knowledge:
                 raise KnowledgeError(f"required: {a!r} -> {b!r} is also forbidden, by name or by its tiers")
         self._refuse_cycle()
 
+    def __repr__(self) -> str:
+        """Say in a line how much is known."""
+        counts = {"required": len(self.required), "forbidden": len(self.forbidden), "tiers": len(self.tiers)}
+        return f"<Knowledge: {', '.join(f'{n} {name}' for name, n in counts.items() if n) or 'nothing'}>"
+
     def _refuse_cycle(self) -> None:
         """Refuse required arrows that form a cycle, tiers included."""
         arcs = set(self.required)

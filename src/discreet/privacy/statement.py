@@ -65,6 +65,16 @@ class Privacy:
     ledger: Stamp | None = None
     max_rows: int | None = None
 
+    def __repr__(self) -> str:
+        """Say in a line what is promised to whom."""
+        to = (
+            f"any one {self.unit}"
+            if self.max_rows is None
+            else f"any one {self.unit} with at most {self.max_rows} rows"
+        )
+        promise = f"epsilon {self.epsilon:g}, delta {self.delta:g} for {to}" if self.private else "NOT PRIVATE"
+        return f"<Privacy: {promise}; {len(self.spent)} charges>"
+
     @classmethod
     def of(cls, budget: Budget, domain: Domain, *, private: bool) -> Privacy:
         """Return the statement of a budget."""

@@ -88,6 +88,14 @@ class Answer:
     privacy: Privacy
     rows: int
 
+    def __repr__(self) -> str:
+        """Say in a line what was found, under which promise."""
+        given = f" given {', '.join(self.given)}" if self.given else ""
+        found = "no dependence found" if self.independent else "dependent"
+        return (
+            f"<Answer: {self.x} and {self.y}{given}: {found} by {self.test} at alpha {self.alpha:g}; {self.privacy!r}>"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {

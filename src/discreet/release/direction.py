@@ -122,6 +122,11 @@ class Directions:
     privacy: Privacy
     rows: int
 
+    def __repr__(self) -> str:
+        """Say in a line what was found, under which promise."""
+        told = [f"{p.x} and {p.y}: {p.doubt}" if p.cause is None else f"{p.cause} -> {p.effect}" for p in self.pairs]
+        return f"<Directions: {', '.join(told)}; {self.privacy!r}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {

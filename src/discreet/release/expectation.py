@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,22 @@ class Forecast:
     kinds: tuple[str, ...]
     simulated_rows: int
     """No run was simulated with more rows than this."""
+
+    def __str__(self) -> str:
+        """Return a line a setting, how the plan was made, and what gives reason to doubt."""
+        from discreet.report.plan import plan_text, plan_words
+
+        return f"{plan_text(self)}\n\n{plan_words(self)}"
+
+    def __repr__(self) -> str:
+        """Say in a line what was looked at."""
+        return f"<Plan for {self.columns} columns: {len(self.expected)} settings; print it to see what to expect>"
+
+    def _repr_html_(self) -> str:
+        """Show the chart and the words in a notebook."""
+        from discreet.report.plan import plan_svg
+
+        return f"<div>{plan_svg(self)}<pre>{escape(str(self))}</pre></div>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

@@ -15,6 +15,10 @@ Arc = tuple[str, str]
 Pair = frozenset[str]
 
 
+SHOWN = 12
+"""Nodes and edges that a repr names."""
+
+
 class Mark(StrEnum):
     """What stands at an end of an edge."""
 
@@ -140,8 +144,10 @@ class Graph:
 
     def __repr__(self) -> str:
         drawn = {Mark.TAIL: "--", Mark.ARROW: "<>", Mark.CIRCLE: "oo"}
-        edges = ", ".join(f"{e.a} {drawn[e.at_a][0]}-{drawn[e.at_b][1]} {e.b}" for e in self.edges())
-        return f"<Graph ({self.kind}) over {', '.join(self.nodes)}: {edges or 'no edges'}>"
+        edges = [f"{e.a} {drawn[e.at_a][0]}-{drawn[e.at_b][1]} {e.b}" for e in self.edges()]
+        more = [f"and {len(edges) - SHOWN} more"] if len(edges) > SHOWN else []
+        nodes = f"over {', '.join(self.nodes)}" if len(self.nodes) <= SHOWN else f"of {len(self.nodes)} nodes"
+        return f"<Graph ({self.kind}) {nodes}: {', '.join(edges[:SHOWN] + more) or 'no edges'}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):

@@ -153,6 +153,10 @@ def forecast(
     return Forecast(len(domain.columns), *held, promised, domain.unit, tuple(lines), kinds, simulated)
 
 
+plan = forecast
+"""The public name."""
+
+
 def _cases(
     domain: Domain,
     epsilons: Sequence[float],
