@@ -21,7 +21,7 @@ from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.methods.discover import discover_in
-from discreet.methods.registry import budget_for, method_of, settings_for
+from discreet.methods.registry import budget_for, method_of, refuse_unaskable, settings_for
 from discreet.methods.session import DELTA
 from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.mechanisms.additive import additive_for
@@ -165,6 +165,9 @@ def _cases(
         for epsilon in epsilons:
             check_guarantee(epsilon, delta, domain.with_rows(count).rows)
     chosen = [settings_for(method, domain.widest()) for method in methods]
+    refused = [_refusal(domain, settings, _middle(epsilons), delta, knowledge) for settings in chosen]
+    if all(words is not None for words in refused):
+        raise SettingError(f"none of this can run: {refused[0]}")
     if rows:
         return tuple(Case(s, n, e) for s in chosen for n in sorted(set(rows)) for e in sorted(set(epsilons)))
     middle, found = _middle(epsilons), []
@@ -173,6 +176,15 @@ def _cases(
         beside = (domain.rows // ROW_STEP, domain.rows * ROW_STEP)
         found += [Case(settings, n, middle) for n in beside if n >= 2 and (not delta or n < 1 / delta)]
     return tuple(found)
+
+
+def _refusal(domain: Domain, settings: Settings, epsilon: float, delta: float, knowledge: Knowledge) -> str | None:
+    """Return why a method cannot be asked; None if it can."""
+    try:
+        refuse_unaskable(settings, domain, epsilon, delta, knowledge)
+    except SettingError as error:
+        return str(error)
+    return None
 
 
 def _middle(epsilons: Sequence[float]) -> float:
