@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.experiments.accuracy import Run, measure
 from discreet.experiments.harness import Row, write_files
-from discreet.methods.session import DELTA
+from discreet.privacy.accounting import DELTA
 from discreet.release.expectation import WITHIN, Spread
 from discreet.report.charts import Axis, Dot, dot_plot
 from discreet.simulation.forecast import forecast

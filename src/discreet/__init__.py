@@ -12,11 +12,13 @@ from discreet._moved import MOVED, install
 from discreet._version import __version__
 
 if TYPE_CHECKING:
+    from discreet.data.draft import draft
     from discreet.data.load import load
     from discreet.domain import Categorical, Domain, Numeric, People
     from discreet.domain.knowledge import Knowledge
     from discreet.errors import BudgetError, DiscreetError, InputError
     from discreet.ledger.account import Account
+    from discreet.methods.check import check
     from discreet.methods.direction import direction
     from discreet.methods.discover import discover, discover_in
     from discreet.methods.independence.examine import test_independence
@@ -47,11 +49,13 @@ _HOMES = {
     "Numeric": "domain",
     "People": "domain",
     "Room": "room",
+    "check": "methods.check",
     "cpdag": "search.orientation",
     "cpdag_f1": "search.graph",
     "direction": "methods.direction",
     "discover": "methods.discover",
     "discover_in": "methods.discover",
+    "draft": "data.draft",
     "load": "data.load",
     "network": "simulation.networks",
     "pc": "search.pc",
@@ -78,11 +82,13 @@ __all__ = [
     "People",
     "Room",
     "__version__",
+    "check",
     "cpdag",
     "cpdag_f1",
     "direction",
     "discover",
     "discover_in",
+    "draft",
     "load",
     "network",
     "pc",

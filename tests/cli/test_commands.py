@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.cli import main
 from discreet.domain import Domain
+from discreet.errors import DoubtWarning
 
 ROWS = 5_000
 SECRET = "SECRET-4711"
@@ -98,7 +100,9 @@ def test_draft_says_that_it_looked_and_can_be_used(files):
     assert draft["Smoker"].levels == ("False", "True", "missing")
     assert draft["age"].bounds == (10, 100)
     (folder / "draft.yaml").write_text(result.stdout)
-    checked = run("domain", "check", folder / "wide.csv", "--domain", folder / "draft.yaml")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubtWarning)
+        checked = run("domain", "check", folder / "wide.csv", "--domain", folder / "draft.yaml")
     assert checked.exit_code == 0
     assert "still carries the notice of a draft" in checked.stderr
 
@@ -314,3 +318,80 @@ def test_the_custodian_is_told_how_many_values_are_clipped(tmp_path):
     assert "column 'a': 2 values beyond the bounds" in told.stderr
     as_json = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml", "--json")
     assert json.loads(as_json.stdout)["clipped"] == {"a": 2}
+
+
+def test_quiet_leaves_results_and_warnings(files, tmp_path):
+    folder, _ = files
+    base = ("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--no-ledger", "--quiet")
+    found = run(*base, "--epsilon", 2, "--out", tmp_path / "o")
+    assert found.exit_code == 0
+    assert found.stdout.startswith("5 columns, 5,000 rows")
+    assert found.stderr == ""
+    assert (tmp_path / "o" / "release.json").is_file()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubtWarning)
+        doubted = run(*base, "--epsilon", 20)
+    assert doubted.stderr.startswith("warning: epsilon 20 promises hardly anything")
+    assert run(*base).stderr.startswith("error: epsilon")
+
+
+def test_progress_is_a_few_lines_without_a_clock(files):
+    folder, _ = files
+    found = run("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2, "--no-ledger")
+    told = found.stderr.split("\n\n")[0].splitlines()
+    assert told[0].startswith("Not recorded")
+    assert [line.split()[0] for line in told[1:]] == ["reading", "measuring", "searching"]
+
+
+def test_a_release_is_never_overwritten(files, monkeypatch):
+    folder, _ = files
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DISCREET_LEDGER", str(folder / "ledger.db"))
+    base = ("discover", "data.csv", "--domain", "domain.yaml", "--epsilon", 2)
+    assert run(*base, "--request", "q3", "--out", "o").exit_code == 0
+    kept = (folder / "o" / "release.json").read_bytes()
+    for request in ((), ("--request", "q4")):
+        refused = run(*base, *request, "--out", "o")
+        assert refused.exit_code == 2
+        assert "name another folder" in refused.stderr
+        assert "Promised" not in refused.stderr
+    book = json.loads(run("ledger", "show", "--json").stdout)
+    assert book["datasets"][0]["runs"] == 1
+    assert run(*base, "--request", "q3", "--out", "o").exit_code == 0  # the same release, shown again
+    assert (folder / "o" / "release.json").read_bytes() == kept
+    assert run("discover", "o/release.json", "--search", "pc", "--out", "o").exit_code == 0  # the same tables
+    assert json.loads((folder / "o" / "release.json").read_text())["measurements"] == json.loads(kept)["measurements"]
+    assert run(*base, "--out", "other").exit_code == 0
+    again = run("discover", "o/release.json", "--out", "other")
+    assert again.exit_code == 2
+    assert "not overwritten" in again.stderr
+
+
+def test_an_answer_is_never_overwritten(files, monkeypatch):
+    folder, _ = files
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DISCREET_LEDGER", str(folder / "ledger.db"))
+    base = ("test", "data.csv", "Smoker", "Cancer", "--domain", "domain.yaml", "--epsilon", 1, "--out", "a.json")
+    assert run(*base, "--request", "one").exit_code == 0
+    kept = (folder / "a.json").read_bytes()
+    assert run(*base).exit_code == 2
+    assert run(*base, "--request", "one").exit_code == 0
+    assert (folder / "a.json").read_bytes() == kept
+    (folder / "a.json").write_text("something else")
+    assert run(*base, "--request", "one").exit_code == 2
+    assert (folder / "a.json").read_text() == "something else"
+
+
+def test_a_refused_run_leaves_no_folder(files):
+    folder, _ = files
+    base = ("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--out", folder / "deep" / "o")
+    assert run(*base, "--epsilon", 0).exit_code == 2
+    assert run(*base, "--epsilon", 2, "--method", "nothing").exit_code == 2
+    assert not (folder / "deep").exists()
+
+
+def test_a_demo_takes_the_next_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert run("demo", "--network", "cancer", "--rows", 500, "-q").exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"discreet-demo", "discreet-demo-2"}

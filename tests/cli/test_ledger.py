@@ -50,8 +50,8 @@ def show():
 
 def test_the_whole_way(folder):
     run("ledger", "init", "--dataset", "visits", "--epsilon", 1, "--delta", 1e-6, "--owner", "maria")
-    for _ in range(3):
-        found = discover("--dataset", "visits", "--purpose", "the report", "--out", "out")
+    for out in ("first", "second", "out"):
+        found = discover("--dataset", "visits", "--purpose", "the report", "--out", out)
     assert "of its limit (epsilon 1, delta 1e-06) is spent in 3 runs" in " ".join(found.stderr.split())
     refused = discover("--dataset", "visits", code=3)
     assert refused.stdout == ""

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.data.check import check
-from discreet.data.draft import NOTICE, draft, draft_yaml
+from discreet.data.draft import NOTICE, draft_lines, draft_yaml
 from discreet.data.load import open_source
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import TableError
+from discreet.methods.check import check
 from discreet.methods.registry import refuse_unaskable, settings_for
 
 ROWS = 600
@@ -50,7 +50,7 @@ def messy():
 
 @pytest.fixture(scope="module")
 def drafted(messy):
-    return {line.name: line for line in draft(open_source(messy))}
+    return {line.name: line for line in draft_lines(open_source(messy))}
 
 
 def test_what_has_no_place_in_a_graph_is_left_out_with_the_true_reason(drafted):
@@ -109,4 +109,4 @@ def test_a_csv_file_is_drafted_like_the_table_it_was_written_from(messy, tmp_pat
 
 def test_a_table_of_ids_and_notes_has_no_draft():
     with pytest.raises(TableError, match="no column looks like"):
-        draft(open_source(pd.DataFrame({"id": range(50), "note": [f"note {i}" for i in range(50)]})))
+        draft_lines(open_source(pd.DataFrame({"id": range(50), "note": [f"note {i}" for i in range(50)]})))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.domain import Categorical, Domain, Numeric
+from discreet.domain import DRAFT, Categorical, Domain, Numeric
 from discreet.errors import DomainError
 
 EXAMPLE = """
@@ -95,3 +95,30 @@ def test_a_file_that_is_not_there():
 def test_python_labels_must_be_text():
     with pytest.raises(DomainError, match="text"):
         Domain.from_dict({"rows": 3, "columns": {"x": {"categories": [0, 1]}}})
+
+
+def test_some_of_the_columns():
+    domain = Domain.from_yaml(EXAMPLE)
+    some = domain.select(["age", "smoker"])
+    assert list(some) == ["age", "smoker"]
+    assert some["age"] is domain["age"]
+    assert some.rows == domain.rows
+    for wrong in ("age", [], ["age", "age"], ["nothing"], None):
+        with pytest.raises(DomainError):
+            domain.select(wrong)
+
+
+def test_a_draft_stays_one_until_its_notice_is_deleted():
+    draft = Domain.from_yaml(f"{DRAFT}\n{EXAMPLE}")
+    assert draft == Domain.from_yaml(EXAMPLE)
+    assert not Domain.from_yaml(EXAMPLE).draft
+    for still in (draft, Domain.from_yaml(draft.to_yaml()), draft.select(["age"]), draft.with_rows(5)):
+        assert still.draft
+        assert "DRAFT" in repr(still)
+        with pytest.raises(DomainError, match="Judge every line"):
+            still.check_judged()
+
+
+def test_a_repr_is_short_and_names_no_label():
+    domain = Domain.from_yaml(EXAMPLE)
+    assert repr(domain) == "<Domain: 4 columns, 1 of them numbers, 100,000 rows>"

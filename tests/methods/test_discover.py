@@ -14,6 +14,7 @@ import pytest
 
 import discreet as dc
 from discreet.errors import BudgetError, DoubtWarning, InputError, KnowledgeError, ReleaseError, SettingError
+from discreet.methods.session import promised_delta
 from discreet.privacy.accounting import Currency, gdp_delta
 from discreet.release.discovery import Discovery
 from discreet.release.search import search_again
@@ -319,3 +320,12 @@ def test_an_epsilon_that_promises_hardly_anything_is_doubted():
             warnings.simplefilter("always")
             run(10.0)
         assert not any("promises hardly" in str(w.message) for w in said)
+
+
+def test_a_delta_that_is_not_the_usual_one_is_said():
+    said = []
+    assert promised_delta(None, 2_000_000, said.append) == 1e-8
+    assert "1e-08" in said[0]
+    assert promised_delta(1e-7, 2_000_000, said.append) == 1e-7
+    assert promised_delta(None, 5_000, said.append) == 1e-6
+    assert len(said) == 1

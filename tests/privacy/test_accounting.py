@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from discreet.errors import BudgetError, RoomError, SettingError
-from discreet.privacy.accounting import Currency, gdp_delta, limit_of, mu_of, rho_of
+from discreet.privacy.accounting import Currency, check_guarantee, delta_for, gdp_delta, limit_of, mu_of, rho_of
 from discreet.privacy.budget import Budget, Cost
 
 
@@ -179,3 +179,12 @@ def test_a_currency_is_never_switched():
         Budget(epsilon=1, delta=0, currency=Currency.GDP)
     with pytest.raises(SettingError):
         cost(-1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "delta"),
+    [(None, 1e-6), (1, 1e-6), (999_999, 1e-6), (1_000_000, 1e-7), (1_000_001, 1e-8), (10**7, 1e-8), (10**12, 1e-13)],
+)
+def test_the_delta_that_nobody_named_stays_below_one_row(rows, delta):
+    assert delta_for(rows) == delta
+    check_guarantee(1.0, delta_for(rows), rows)

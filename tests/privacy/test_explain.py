@@ -15,10 +15,11 @@ from click.testing import CliRunner
 from discreet.audit.claims import smallest_epsilon, smallest_mu
 from discreet.audit.exact import audit_definition, correlated, geometric_count
 from discreet.cli import main
-from discreet.cli.explain import WIDTH, explain
+from discreet.cli.explain import explain
 from discreet.errors import SettingError
 from discreet.privacy.accounting import gdp_delta
 from discreet.privacy.explain import Promise, alike, numbers
+from discreet.privacy.explanation import WIDTH
 
 NORMAL = NormalDist()
 
@@ -163,7 +164,7 @@ def test_not_to_take_part_is_a_value_like_any_other():
 def test_the_text_says_how_the_promise_is_read():
     for settings in (("--epsilon", 1), ("--epsilon", 1, "--delta", 0)):
         told = " ".join(run(*settings).stdout.split())
-        for words in ("take part", "a row that says nothing", "epsilon 0", "noninterference", "Proposition 4", "Bayes"):
+        for words in ("take part", "says nothing about you", "epsilon 0", "noninterference", "Proposition 4", "Bayes"):
             assert words in told
     assert "differ by at most 7.39 times" in told
     found = json.loads(run("--epsilon", 1, "--json").stdout)
@@ -214,7 +215,7 @@ def test_json_is_one_object():
         ("--epsilon", 1, "--delta", 1),
         ("--epsilon", 1, "--delta", -1),
         ("--epsilon", 1, "--rows", 0),
-        ("--epsilon", 1, "--rows", 2_000_000),
+        ("--epsilon", 1, "--rows", 2_000_000, "--delta", 1e-6),
         ("--epsilon", 1, "--correlation", 0.4),
         ("--epsilon", 1, "--correlation", 1.1),
         ("--epsilon", 1, "--correlation", "nan"),

@@ -345,7 +345,7 @@ def test_a_second_release_that_would_drown_is_left_out(monkeypatch):
     monkeypatch.setattr("discreet.release.settings.select_next", drowned)
     words = []
     _, found = seeded("cancer", progress=words.append)
-    assert "drown in noise" in words[-1]
+    assert any("drown in noise" in said for said in words)
     assert len(found.measurements) == len(found.privacy.spent) == 1
     assert search_again(found).graph == found.graph
 

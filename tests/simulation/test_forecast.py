@@ -230,7 +230,7 @@ def test_doubts_are_those_of_a_run():
     [
         ({"epsilons": []}, "at least one"),
         ({"epsilons": [0]}, "epsilon"),
-        ({"epsilons": [1], "rows": [2_000_000]}, "delta"),
+        ({"epsilons": [1], "rows": [2_000_000], "delta": 1e-6}, "delta"),
         ({"epsilons": [1], "methods": ["pc"]}, "method"),
         ({"epsilons": [1], "networks": 1}, "at least 2"),
         ({"epsilons": [1], "seed": -1}, "seed"),
@@ -299,3 +299,8 @@ def test_names_do_not_break_the_picture():
     parseString(plan_svg(found))  # noqa: S318 - written here
     with pytest.raises(SettingError, match="at least two columns"):
         forecast(dc.Domain({"a": odd["a&b"]}, rows=500), epsilons=[1.0], networks=2, jobs=1)
+
+
+def test_each_number_of_rows_has_the_delta_that_a_run_would_take():
+    cases = forecasting._cases(SMALL.with_rows(500_000), [1.0], (), ["auto"], None, forecasting.NOTHING_KNOWN)
+    assert {case.rows: case.delta for case in cases} == {500_000: 1e-6, 125_000: 1e-6, 2_000_000: 1e-8}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discreet.cli.output import show, teller
+from discreet.cli.output import quiet_option, say, show, teller
 
 if TYPE_CHECKING:
     from discreet.search.graph import Graph
@@ -19,27 +19,30 @@ if TYPE_CHECKING:
 @click.option("--epsilon", default=1.0, show_default=True, help="Privacy budget of the demo.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the drawn rows (never of the privacy noise).")
 @click.option(
-    "--out", default="discreet-demo", show_default=True, type=click.Path(path_type=Path), help="Folder for the files."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the files.  [default: discreet-demo, or the next with a number]",
 )
+@quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def demo(network: str, rows: int, epsilon: float, seed: int, out: Path, as_json: bool) -> None:
+def demo(network: str, rows: int, epsilon: float, seed: int, out: Path | None, as_json: bool) -> None:
     """Run the main job on bundled data: graph, report, privacy statement."""
     import numpy as np
 
     from discreet.errors import SettingError
     from discreet.methods.discover import discover as run
-    from discreet.methods.session import DELTA
-    from discreet.report import check_folder
+    from discreet.report import check_folder, free_folder, refuse_release
     from discreet.simulation.networks import network as load_network
 
     if rows < 1 or seed < 0:
         raise SettingError("rows, seed: rows from 1, seed from 0")
+    out = free_folder(Path("discreet-demo")) if out is None else out
     check_folder(out)
-    tell = teller()
+    refuse_release(out)
     net = load_network(network)
-    tell(f"drawing {rows:,} rows of the network {network!r}, as if they were {rows:,} people's records")
+    say(f"drawing {rows:,} rows of the network {network!r}, as if they were {rows:,} people's records")
     data = net.sample(rows, np.random.default_rng(seed))
-    found = run(data, domain=net.domain(rows), epsilon=epsilon, delta=min(DELTA, 0.1 / rows), progress=tell)
+    found = run(data, domain=net.domain(rows), epsilon=epsilon, progress=teller())
     show(found, out, as_json)
     if not as_json:
         _compare(found.graph, net.dag)
@@ -50,8 +53,7 @@ def _compare(found: Graph, true: Graph) -> None:
     from discreet.search.graph import skeleton_f1
 
     right = len(found.skeleton & true.skeleton)
-    click.echo(
+    say(
         f"\nThe network the rows were drawn from has {len(true.skeleton)} edges; {right} of them were found, and "
-        f"{len(found.skeleton) - right} that it does not have (F1 {skeleton_f1(found, true):.2f}).",
-        err=True,
+        f"{len(found.skeleton) - right} that it does not have (F1 {skeleton_f1(found, true):.2f})."
     )

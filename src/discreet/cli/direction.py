@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli.options import Record, domain_option, engine_option, json_option, ledger_options, read_domain
-from discreet.cli.output import teller
+from discreet.cli.output import quiet_option, say, teller
 
 
 @click.command()
@@ -34,6 +34,7 @@ from discreet.cli.output import teller
 @engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
+@quiet_option
 @json_option
 def direction(
     data: str,
@@ -58,11 +59,11 @@ def direction(
     from discreet.errors import SettingError
     from discreet.methods.direction import SURE
     from discreet.methods.direction import direction as run
-    from discreet.report import check_file, write_whole
+    from discreet.report import check_new, write_new, write_whole
     from discreet.report.terminal import direction_statement, direction_text
 
     if out is not None:
-        check_file(out)
+        check_new(out, again=not_private or record.answered())
     if len(columns) % 2:
         raise SettingError("columns: two for each pair, one after the other")
     pairs = list(zip(columns[::2], columns[1::2], strict=True))
@@ -77,7 +78,7 @@ def direction(
         record.refuse("what is not private is not recorded")
         found_half = direction_of_half(data, pairs, domain, protects, score, epsilon, as_json=as_json)
         if out is not None:
-            click.echo(f"\nWritten: {write_whole(out, found_half)}", err=True)
+            say(f"\nWritten: {write_whole(out, found_half)}")
         return
     with record.follow(data) as account:
         found = run(
@@ -93,6 +94,6 @@ def direction(
         )
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else direction_text(found))
         if not as_json:
-            click.echo(f"\n{direction_statement(found)}", err=True)
+            say(f"\n{direction_statement(found)}")
         if out is not None:
-            click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)
+            say(f"\nWritten: {write_new(out, found.to_json())}")

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import Choice, Record, engine_option, ledger_options, read_domain, searches
-from discreet.cli.output import show, teller
+from discreet.cli.options import Choice, Record, delta_option, engine_option, ledger_options, read_domain, searches
+from discreet.cli.output import quiet_option, say, show, teller
 
 
 def _tests() -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("data")
 @click.option("--domain", "domain_file", help="Domain file (YAML): what is public about the table.")
 @click.option("--epsilon", type=float, help="Total privacy budget. No default.")
-@click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
+@delta_option
 @click.option(
     "--method",
     default="auto",
@@ -70,6 +70,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
 )
+@quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def discover(
     data: str,
@@ -103,8 +104,7 @@ def discover(
     from discreet.errors import SettingError
     from discreet.methods.discover import discover as run
     from discreet.methods.registry import settings_for
-    from discreet.methods.session import DELTA
-    from discreet.report import check_folder
+    from discreet.report import check_folder, refuse_release
 
     if out is not None:
         check_folder(out)
@@ -121,6 +121,8 @@ def discover(
         )
     if epsilon is None:
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
+    if out is not None and not record.answered():
+        refuse_release(out)
     domain = read_domain(domain_file)
     chosen = settings_for(method, domain.widest()).changed(**settings)
     knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
@@ -129,7 +131,7 @@ def discover(
             data,
             domain=domain,
             epsilon=epsilon,
-            delta=DELTA if delta is None else delta,
+            delta=delta,
             method=chosen,
             knowledge=knowledge,
             account=account,
@@ -158,4 +160,4 @@ def _search_again(
         search_by=settings["search"],
     )
     show(found, out, as_json)
-    click.echo("\nNothing was spent by searching again.", err=True)
+    say("\nNothing was spent by searching again.")

@@ -20,10 +20,9 @@ def domain() -> None:
 @click.argument("data")
 def draft(data: str) -> None:
     """Write a draft domain of DATA to stdout, for the custodian to edit. It looks at the data."""
-    from discreet.data.draft import draft_yaml
-    from discreet.data.load import open_source
+    from discreet.data.draft import draft as run
 
-    text = draft_yaml(open_source(data))
+    text = run(data)
     click.echo(
         "This draft was made by LOOKING AT THE DATA. It is not public until you have judged every line.", err=True
     )
@@ -36,9 +35,9 @@ def draft(data: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout instead of words on stderr.")
 def check(data: str, domain_file: str, as_json: bool) -> None:
     """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
-    from discreet.data.check import check as run
+    from discreet.methods.check import check as run
 
-    found = run(data, read_domain(domain_file, published=False))
+    found = run(data, read_domain(domain_file))
     click.echo(json.dumps(found.to_dict()) if as_json else str(found), err=not as_json)
     if not found.fits:
         sys.exit(InputError.exit_code)

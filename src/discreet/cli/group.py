@@ -28,6 +28,7 @@ from discreet.cli.report import report
 from discreet.cli.synthesize import synthesize
 from discreet.cli.test import test as test_command
 from discreet.errors import DiscreetError, DoubtWarning
+from discreet.progress import ERASE
 
 
 class _Group(click.Group):
@@ -67,8 +68,9 @@ def _say_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Say a warning in one line on stderr."""
-    click.echo(f"{'warning' if issubclass(category, DoubtWarning) else category.__name__}: {message}", err=True)
+    """Say a warning in one line on stderr, in place of a bar that may stand there."""
+    bare = ERASE if sys.stderr is not None and sys.stderr.isatty() else ""
+    click.echo(f"{bare}{'warning' if issubclass(category, DoubtWarning) else category.__name__}: {message}", err=True)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -19,6 +19,7 @@ from discreet.baselines.published.outcome import reason_for
 from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
+from discreet.progress import WHOLE, Progress, tell
 from discreet.search.graph import Graph
 
 PUBLISHED = (*COUNTING, PCD)
@@ -120,7 +121,7 @@ def _why(method: str) -> str:
     return "its published promise does not hold" if method in PUBLISHED else "it answers from exact counts"
 
 
-def discover(request: Request, progress: Callable[[str], None]) -> None:
+def discover(request: Request, progress: Progress | None) -> None:
     """Run a method that is not private, print what it found and write the files."""
     from discreet.baselines.exact import greedy_bic, pc
     from discreet.baselines.published import discover_published
@@ -138,10 +139,12 @@ def discover(request: Request, progress: Callable[[str], None]) -> None:
     if request.method in PUBLISHED:
         published = discover_pcd if request.method == PCD else partial(discover_published, method=request.method)
         outcome = published(request.data, domain, knowledge=knowledge, progress=progress, **settings)
+        tell(progress, "finished", WHOLE.end)
         _show(outcome.graph, request, domain, settings, outcome)
         return
     run: Callable[..., Graph] = pc if request.method == "pc" else greedy_bic
     graph = run(request.data, domain, knowledge=knowledge, progress=progress, **settings)
+    tell(progress, "finished", WHOLE.end)
     _show(graph, request, domain, settings)
 
 
@@ -204,13 +207,13 @@ def _reported_text(outcome: Outcome) -> str:
 
 def _write(graph: Graph, text: str, request: Request, folder: Path) -> list[Path]:
     """Write the files; the warning is in each."""
-    from discreet.report import EXACT_FILES, write_whole
+    from discreet.report import EXACT_FILES, write_folder
     from discreet.report.svg import graph_svg
     from discreet.search.interop import to_gml
 
     picture = graph_svg(graph, stamp=request.stamp) + "\n"
     texts = (text, picture, f"# {request.warning}\n{to_gml(graph)}")
-    return [write_whole(folder / name, content) for name, content in zip(EXACT_FILES, texts, strict=True)]
+    return write_folder(folder, EXACT_FILES, texts)
 
 
 def direction_of_half(

@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.errors import DomainError, SettingError
+from discreet.cli.output import say
+from discreet.errors import LedgerError, RequestError, SettingError
 
 if TYPE_CHECKING:
     from discreet.domain import Domain
     from discreet.ledger.account import Account
     from discreet.ledger.ledger import Ledger
 
-DRAFT = "it still carries the notice of a draft that was made by looking at the data"
-
 WHERE = "Ledger: a file, sqlite:///path or postgresql://host/db.  [default: DISCREET_LEDGER, else one of your own]"
 """What `--ledger` takes."""
 
 domain_option = click.option(
     "--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table."
+)
+delta_option = click.option(
+    "--delta", type=float, help="Default 1e-6, and less from a million rows on. 0 means pure epsilon."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 engine_option = click.option(
@@ -58,17 +60,10 @@ def searches() -> tuple[str, ...]:
     return SEARCHES
 
 
-def read_domain(path: str, *, published: bool = True) -> Domain:
-    """Read a domain file. What is published with a domain refuses one that is still a draft; others warn."""
-    from discreet.data.draft import NOTICE
+def read_domain(path: str) -> Domain:
+    """Read a domain file."""
     from discreet.domain import Domain
-    from discreet.domain.yaml import read_text
 
-    draft = read_text(path, DomainError, "domain").lstrip("\ufeff \n").startswith(NOTICE.splitlines()[0])
-    if draft and published:
-        raise DomainError(f"the domain file {path!r}: {DRAFT}. Judge every line of it, then delete the notice")
-    if draft:
-        click.echo(f"warning: the domain file {path!r}: {DRAFT}; `discover` will refuse it", err=True)
     return Domain.from_yaml(Path(path))
 
 
@@ -152,15 +147,24 @@ class Record:
 
         if self.off:
             self.refuse("goes with a ledger, and --no-ledger turns it off")
-            click.echo(
-                "Not recorded (--no-ledger): what else was asked of these rows is not counted, nor will this run be.",
-                err=True,
-            )
+            say("Not recorded (--no-ledger): what else was asked of these rows is not counted, nor will this run be.")
             return None
         ledger = open_ledger(self.ledger)
         greet(ledger)
         name = self.dataset if self.dataset is not None else source_name(data)
         return Account(name, ledger, request=self.request, purpose=self.purpose or "")
+
+    def answered(self) -> bool:
+        """Whether the run was answered before: then its release is shown again, and nothing is spent."""
+        from discreet.ledger.ledger import open_ledger
+
+        if self.off or self.request is None:
+            return False
+        try:
+            open_ledger(self.ledger, begin=False).find_release(self.request)
+        except (LedgerError, RequestError, SettingError):
+            return False
+        return True
 
     @contextmanager
     def follow(self, data: str) -> Iterator[Account | None]:
@@ -177,7 +181,7 @@ class Record:
         if account is not None and account.last is not None:
             standing = account.standing()
             plain = account.ledger.plain_sum(standing)
-            click.echo(f"\n{standing_line(standing, account.last.request, plain)}", err=True)
+            say(f"\n{standing_line(standing, account.last.request, plain)}")
 
 
 def _say_broken_off(account: Account) -> str | None:

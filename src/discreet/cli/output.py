@@ -6,17 +6,32 @@ import errno
 import json
 import os
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from discreet.progress import Bar, Progress
+
 if TYPE_CHECKING:
     from discreet.release.discovery import Discovery
 
+_QUIET = "discreet.quiet"
+
+
+def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
+    context.meta[_QUIET] = quiet
+
+
+quiet_option = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    expose_value=False,
+    callback=_hush,
+    help="Results and warnings only: no progress, no statement.",
+)
 
 NOT_TAKEN = 141
 """Exit code where who reads has had enough: what a shell makes of SIGPIPE, as with other tools."""
@@ -24,14 +39,23 @@ NOT_TAKEN = 141
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 
 
-def teller() -> Callable[[str], None]:
-    """Return what says a line of words on stderr, with the seconds since now."""
-    start = time.monotonic()
+def _quiet() -> bool:
+    return bool(click.get_current_context().meta.get(_QUIET))
 
-    def tell(words: str) -> None:
-        click.echo(f"[{time.monotonic() - start:5.1f} s] {words}", err=True)
 
-    return tell
+def say(words: str) -> None:
+    """Say something on stderr that is no result, unless only results are wanted."""
+    if not _quiet():
+        click.echo(words, err=True)
+
+
+def teller() -> Progress | None:
+    """Return what shows on stderr how far a run is, until the command ends; None if only results are wanted."""
+    if _quiet():
+        return None
+    bar = Bar()
+    click.get_current_context().call_on_close(bar.close)
+    return bar
 
 
 def show(found: Discovery, out: Path | None, as_json: bool) -> None:
@@ -44,9 +68,9 @@ def show(found: Discovery, out: Path | None, as_json: bool) -> None:
         marks = terminal.marks_for(sys.stdout)
         drawn = terminal.graph_text(found.graph, found.confidence, marks=marks)
         click.echo(f"{terminal.summary_text(found, marks)}\n\n{drawn}")
-        click.echo("\n" + terminal.statement_text(found), err=True)
+        say("\n" + terminal.statement_text(found))
     if out is not None:
-        click.echo("\nWritten: " + ", ".join(str(path) for path in found.save(out)), err=True)
+        say("\nWritten: " + ", ".join(str(path) for path in found.save(out)))
 
 
 def exit_code_of(error: OSError) -> int | None:

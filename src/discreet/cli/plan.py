@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from discreet.cli.options import domain_option, json_option, numbers_in, read_domain, whole_numbers_in
-from discreet.cli.output import teller
+from discreet.cli.options import delta_option, domain_option, json_option, numbers_in, read_domain, whole_numbers_in
+from discreet.cli.output import quiet_option, say, teller
 
 
 @click.command()
@@ -20,7 +20,7 @@ from discreet.cli.output import teller
     default="",
     help="Numbers of rows to look at, with commas.  [default: the domain's, beside it a quarter and 4 times as many]",
 )
-@click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon, with Laplace noise.")
+@delta_option
 @click.option(
     "--method",
     "methods",
@@ -33,6 +33,7 @@ from discreet.cli.output import teller
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the networks and rows, never of noise.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a processor]")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for plan.json and plan.svg.")
+@quiet_option
 @json_option
 def plan(
     domain_file: str,
@@ -53,19 +54,18 @@ def plan(
     data are read, and nothing is spent.
     """
     from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
-    from discreet.methods.session import DELTA
-    from discreet.report import PLAN_FILES, check_folder, write_whole
+    from discreet.report import PLAN_FILES, check_folder, write_folder
     from discreet.report.plan import plan_svg, plan_text, plan_words
     from discreet.simulation.forecast import forecast
 
     if out is not None:
         check_folder(out, PLAN_FILES)
     found = forecast(
-        read_domain(domain_file, published=False),
+        read_domain(domain_file),
         epsilons=numbers_in(epsilons, "epsilon"),
         rows=whole_numbers_in(rows, "rows"),
         methods=[name for given in methods for name in given.split(",") if name],
-        delta=DELTA if delta is None else delta,
+        delta=delta,
         knowledge=Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN,
         networks=networks,
         seed=seed,
@@ -77,8 +77,7 @@ def plan(
         click.echo(text)
     else:
         click.echo(plan_text(found))
-        click.echo("\n" + plan_words(found), err=True)
+        say("\n" + plan_words(found))
     if out is not None:
-        contents = (text + "\n", plan_svg(found))
-        written = [write_whole(out / name, content) for name, content in zip(PLAN_FILES, contents, strict=True)]
-        click.echo("\nWritten: " + ", ".join(str(path) for path in written), err=True)
+        written = write_folder(out, PLAN_FILES, (text + "\n", plan_svg(found)))
+        say("\nWritten: " + ", ".join(str(path) for path in written))

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import click
 
-from discreet.cli.options import Record, domain_option, engine_option, json_option, ledger_options, read_domain
-from discreet.cli.output import teller
+from discreet.cli.options import (
+    Record,
+    delta_option,
+    domain_option,
+    engine_option,
+    json_option,
+    ledger_options,
+    read_domain,
+)
+from discreet.cli.output import quiet_option, say, teller
 
 
 @click.command()
@@ -18,7 +26,7 @@ from discreet.cli.output import teller
 @click.option("--given", multiple=True, help="A column that is given; others may follow it, or --given again.")
 @domain_option
 @click.option("--epsilon", type=float, required=True, help="Total privacy budget. No default.")
-@click.option("--delta", type=float, help="Default 1e-6. 0 means pure epsilon; permutation and krr need no delta.")
+@delta_option
 @click.option(
     "--test",
     default="auto",
@@ -30,6 +38,7 @@ from discreet.cli.output import teller
 @engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
+@quiet_option
 @json_option
 def test(
     data: str,
@@ -50,14 +59,13 @@ def test(
     """Say whether columns X and Y of DATA are independent given others, at one level fixed before."""
     from discreet.errors import SettingError
     from discreet.methods.independence.examine import examine
-    from discreet.methods.session import DELTA
-    from discreet.report import check_file, write_whole
+    from discreet.report import check_new, write_new
     from discreet.report.terminal import answer_statement, answer_text
 
     if more and not given:
         raise SettingError("columns: X and Y are tested; name what is given with --given")
     if out is not None:
-        check_file(out)
+        check_new(out, again=record.answered())
     with record.follow(data) as account:
         found = examine(
             data,
@@ -66,7 +74,7 @@ def test(
             (*given, *more),
             domain=read_domain(domain_file),
             epsilon=epsilon,
-            delta=DELTA if delta is None else delta,
+            delta=delta,
             test=test,
             alpha=alpha,
             account=account,
@@ -75,6 +83,6 @@ def test(
         )
         click.echo(found.to_json() if as_json else answer_text(found))
         if not as_json:
-            click.echo(f"\n{answer_statement(found)}", err=True)
+            say(f"\n{answer_statement(found)}")
         if out is not None:
-            click.echo(f"\nWritten: {write_whole(out, found.to_json())}", err=True)
+            say(f"\nWritten: {write_new(out, found.to_json())}")

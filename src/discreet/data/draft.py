@@ -6,19 +6,21 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 from discreet.data.engines.source import EngineSource
 from discreet.data.files import Source
+from discreet.data.load import open_source
 from discreet.data.misfits import Look
-from discreet.domain import Categorical, Column, Domain, Numeric
+from discreet.domain import DRAFT, Categorical, Column, Domain, Numeric
 from discreet.domain.columns import write_column
 from discreet.domain.spelling import IGNORED, fold
 from discreet.domain.yaml import dump_yaml, parse_number
 from discreet.errors import TableError
 
-NOTICE = """\
-# DRAFT: made by LOOKING AT THE DATA. As it stands it is NOT PUBLIC and must not be published.
+NOTICE = f"""\
+{DRAFT}
 # Go through every line: would you have written it without seeing these rows? Replace what you would not:
 # categories by the official code list, bounds by what is possible, not by what occurs. Then delete this notice.
 # `missing:` and `other:` say where missing and foreign values go; without them such values stop the run.
@@ -68,7 +70,38 @@ class Line:
     words: str
 
 
-def draft(source: Source | EngineSource) -> list[Line]:
+class Draft(str):
+    """The text of a draft domain, for the custodian to judge. Its repr shows nothing of it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<Draft of a domain, made by LOOKING AT THE DATA: print it, judge every line, then delete its notice>"
+
+    def _repr_html_(self) -> str:
+        """Show the text in a notebook."""
+        return f"<pre>{escape(self)}</pre>"
+
+
+def draft(data: object) -> Draft:
+    """Write a draft domain of a table, for the custodian to edit. It looks at the data.
+
+    The text is YAML. ``Domain.from_yaml`` reads it, and nothing is published with it until its notice is deleted.
+
+    Parameters
+    ----------
+    data
+        A path, a table in memory, or one in an engine, as ``discover`` takes it.
+
+    Raises
+    ------
+    TableError
+        If the data cannot be read as a table.
+    """
+    return Draft(draft_yaml(open_source(data)))
+
+
+def draft_lines(source: Source | EngineSource) -> list[Line]:
     """Return a line for every column of a table."""
     lines = [_line(source, name) for name in source.kinds]
     if all(line.column is None for line in lines):
@@ -79,7 +112,7 @@ def draft(source: Source | EngineSource) -> list[Line]:
 def draft_yaml(source: Source | EngineSource) -> str:
     """Return the draft as YAML with its notice, and above every column what to judge."""
     source.keep()
-    lines = draft(source)
+    lines = draft_lines(source)
     Domain({line.name: line.column for line in lines if line.column is not None}, rows=source.rows)
     parts = [NOTICE, *(f"# left out: {line.name!r}: {line.words}\n" for line in lines if line.column is None)]
     parts.append(f"# the number of rows is published with every release\nrows: {source.rows}\n")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from discreet.domain.columns import QUANTILES, Column, Numeric, read_column, write_column
-from discreet.domain.yaml import Node, as_int, as_mapping, as_text, dump_yaml, load_yaml, refuse_unknown
-from discreet.errors import DomainError, SettingError
+from discreet.domain.yaml import Node, as_int, as_mapping, as_text, dump_yaml, load_yaml, refuse_unknown, text_of
+from discreet.errors import DomainError, DoubtWarning, SettingError
 
 MAX_ROWS = 1 << 48
 """Largest number of rows: counts and their noise must fit in 64 bits."""
@@ -19,6 +20,9 @@ UNIT = "row"
 
 PERSON = "person"
 """What is protected when rows have ids and the domain does not say whose."""
+
+DRAFT = "# DRAFT: made by LOOKING AT THE DATA. As it stands it is NOT PUBLIC and must not be published."
+"""The first line of a draft, until somebody has judged it and deletes it."""
 
 MAX_ROWS_OF_PERSON = 1_000_000
 """Largest number of rows that a person may have."""
@@ -62,14 +66,19 @@ class Domain:
     people
         How people with several rows are told apart, and how many rows of each are used; by default every row stands
         for itself.
+    draft
+        Whether it was made by looking at the data and nobody has judged it yet: nothing is published with it.
     """
 
     columns: Mapping[str, Column]
     rows: int
     unit: str = UNIT
     people: People | None = None
+    draft: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.columns, Mapping):
+            raise DomainError("columns: declared columns by name, as in {'age': Numeric(bounds=(0, 120))}")
         object.__setattr__(self, "columns", dict(self.columns))
         if not self.columns:
             raise DomainError("columns: declare at least one column")
@@ -89,6 +98,13 @@ class Domain:
             object.__setattr__(self, "unit", PERSON)
         if people.id.lower() in {name.lower() for name in self.columns}:
             raise DomainError(f"unit: the id {people.id!r} is also a declared column; an id tells people apart only")
+
+    def __repr__(self) -> str:
+        """Say in a line what is declared."""
+        numbers = sum(isinstance(column, Numeric) for column in self.columns.values())
+        kinds = f"{len(self.columns)} columns, {numbers} of them numbers" if numbers else f"{len(self.columns)} columns"
+        whose = "" if self.people is None else f", at most {self.people.max_rows:,} of each {self.unit}"
+        return f"<Domain{' (A DRAFT)' * self.draft}: {kinds}, {self.rows:,} rows{whose}>"
 
     @property
     def group(self) -> int:
@@ -121,6 +137,21 @@ class Domain:
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """Shape of the contingency table over some columns."""
         return tuple(self.size(name) for name in names)
+
+    def select(self, columns: Iterable[str]) -> Domain:
+        """Return the domain with these columns only, in this order: others are neither read nor asked about."""
+        names = () if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
+        if not names or len(set(names)) != len(names):
+            raise DomainError("columns: a list of different names, as in domain.select(['age', 'smoker'])")
+        return replace(self, columns={name: self[name] for name in names})
+
+    def check_judged(self, *, published: bool = True) -> None:
+        """Refuse a draft that nobody has judged for what is published; warn of it for what is not."""
+        words = "the domain still carries the notice of a draft that was made by looking at the data"
+        if self.draft and published:
+            raise DomainError(f"{words}. Judge every line of it, then delete the notice")
+        if self.draft:
+            warnings.warn(f"{words}; `discover` will refuse it", DoubtWarning, stacklevel=3)
 
     def with_rows(self, rows: int) -> Domain:
         """Return the same columns with another public number of rows."""
@@ -192,7 +223,9 @@ class Domain:
     @classmethod
     def from_yaml(cls, source: str | Path) -> Domain:
         """Read a domain from YAML: a path, or the text itself if it holds a line break."""
-        return cls.from_dict(load_yaml(source, DomainError, "domain"))
+        text = text_of(source, DomainError, "domain")
+        found = cls.from_dict(load_yaml(f"{text}\n", DomainError, "domain"))
+        return replace(found, draft=text.lstrip("\ufeff \n").startswith(DRAFT))
 
     @classmethod
     def from_dict(cls, node: Node) -> Domain:
@@ -220,8 +253,8 @@ class Domain:
         return {"rows": self.rows, "unit": unit, "columns": columns}
 
     def to_yaml(self) -> str:
-        """Return the domain as YAML text; labels that YAML would misread are quoted."""
-        return dump_yaml(self.to_dict())
+        """Return the domain as YAML text; labels that YAML would misread are quoted, and a draft says so."""
+        return f"{DRAFT}\n" * self.draft + dump_yaml(self.to_dict())
 
 
 def _read_unit(node: Node) -> tuple[str, People | None]:

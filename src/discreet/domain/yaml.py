@@ -34,9 +34,8 @@ def load_yaml(source: str | Path, wrong: Wrong, what: str) -> Node:
                 raise wrong(f"the {what} file names something twice near line {node.start_mark.line + 1}")
             return super().construct_mapping(node, deep)
 
-    text = source if isinstance(source, str) and "\n" in source else read_text(source, wrong, what)
     try:
-        return yaml.load(text, Loader=TextLoader)  # noqa: S506 - TextLoader builds text, lists and dicts only
+        return yaml.load(text_of(source, wrong, what), Loader=TextLoader)  # noqa: S506 - TextLoader builds text, lists and dicts only
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise wrong(f"the {what} file is not YAML: see line {line}") from None
@@ -44,13 +43,21 @@ def load_yaml(source: str | Path, wrong: Wrong, what: str) -> Node:
         raise wrong(f"the {what} file is not YAML") from None
 
 
+def text_of(source: str | Path, wrong: Wrong, what: str) -> str:
+    """Return a text that holds a line break as it is, and read any other as a path."""
+    return source if isinstance(source, str) and "\n" in source else read_text(source, wrong, what)
+
+
 def read_text(path: str | Path, wrong: Wrong, what: str) -> str:
     """Read a small text file, or say why not."""
+    if not isinstance(path, str | Path):
+        raise wrong(f"{what}: a path, or the text itself")
     try:
         with Path(path).open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise wrong(f"the {what} file {str(path)!r} cannot be read: {error.strerror or 'error'}") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no such name"
+        raise wrong(f"the {what} file {str(path)!r} cannot be read: {why or 'error'}") from None
     if len(raw) > MAX_BYTES:
         raise wrong(f"the {what} file is larger than {MAX_BYTES // 2**20} MiB")
     try:

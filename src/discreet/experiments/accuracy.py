@@ -13,7 +13,7 @@ from discreet.data.memory import MemoryTable
 from discreet.errors import SettingError
 from discreet.experiments.harness import Row, group_by, markdown, points_by, summarize
 from discreet.methods.discover import discover_in
-from discreet.methods.session import DELTA
+from discreet.privacy.accounting import DELTA
 from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.report.charts import Axis, line_chart

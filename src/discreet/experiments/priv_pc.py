@@ -37,7 +37,7 @@ from discreet.experiments.priv_pc_paper import (
 )
 from discreet.methods.discover import discover_in
 from discreet.methods.registry import METHODS, budget_for
-from discreet.methods.session import DELTA as STRICT_DELTA
+from discreet.privacy.accounting import DELTA as STRICT_DELTA
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.privacy.budget import Budget
 from discreet.release.settings import Settings

@@ -24,7 +24,7 @@ from discreet.methods.quantile_bins import settle
 from discreet.privacy.accounting import MAX_EPSILON, Currency, limit_of
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.privacy.statement import Privacy
-from discreet.progress import Progress, tell
+from discreet.progress import MEASURE, Progress, tell
 from discreet.release.discovery import Discovery
 from discreet.release.selection import SETTLING
 from discreet.release.settings import Settings
@@ -145,7 +145,7 @@ def prepare(room: Room, settings: Asking, knowledge: Knowledge, progress: Progre
     statistic = Counts(tuple((column,) for column in room.domain))
     budget = room.budget
     mechanism = additive_for(budget.currency, budget.left * SINGLES_SHARE, statistic.sensitivity(room.domain))
-    tell(progress, f"counting {len(statistic.sets)} single columns with {mechanism.name}")
+    tell(progress, f"counting {len(statistic.sets)} single columns with {mechanism.name}", MEASURE.at(1, 2))
     tables = statistic.split(room.release(statistic, mechanism).values, room.domain)
     shares = {c: _shares(t, math.sqrt(mechanism.variance)) for c, t in zip(room.domain, tables, strict=True)}
     return Prepared(room, IndependenceTest(settings.test, settings.alpha, shares), settings, knowledge)

@@ -13,14 +13,14 @@ from discreet.domain import Domain
 from discreet.errors import DoubtWarning, SettingError
 from discreet.ledger.account import Account
 from discreet.methods.method import refuse_spent
-from discreet.methods.session import Request, Session
+from discreet.methods.session import Request, Session, check_domain
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.privacy.mechanisms import at_least
 from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.privacy.mechanisms.exponential import selection_for
 from discreet.privacy.statement import Privacy
-from discreet.progress import Progress, tell
+from discreet.progress import WHOLE, Progress, tell
 from discreet.release.direction import Direction, Directions
 from discreet.room import Room
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, between_bounds
@@ -112,6 +112,7 @@ def direction(
     LedgerError
         If the ledger cannot be read or written. What was reserved before that stays spent.
     """
+    check_domain(domain)
     bounded = between_bounds(domain)
     scaled = check_pairs(pairs, bounded, score, sure)
     names = dict.fromkeys(name for pair in scaled for name in (pair.x, pair.y))
@@ -161,8 +162,8 @@ def direction_in(
     bins = curve_bins(domain.rows, float(each))
     blurred = _warn_if_blurred(domain.rows, float(each), bins, budget.group)
     found = []
-    for pair in asked:
-        tell(progress, f"{pair.x} and {pair.y}: curves in {bins} bins, then {score}")
+    for i, pair in enumerate(asked):
+        tell(progress, f"{pair.x} and {pair.y}: curves in {bins} bins, then {score}", WHOLE.at(i + 1, len(asked) + 1))
         curves, clear = _curves(room, BinnedSums(pair, bins), each * CURVES_SHARE)
         judged = _judge(room, pair, curves, each * (1 - CURVES_SHARE), score)
         shown = tuple(tuple(round(height / UNIT, 6) for height in curve.heights) for curve in curves)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.errors import SettingError
 from discreet.ledger.account import Account
 from discreet.methods.registry import method_of, settings_for
-from discreet.methods.session import DELTA, Request, Session
+from discreet.methods.session import Request, Session, check_domain, promised_delta
 from discreet.privacy.accounting import Currency
 from discreet.progress import Progress
 from discreet.release.discovery import Discovery
@@ -20,7 +19,7 @@ def discover(
     *,
     domain: Domain,
     epsilon: float,
-    delta: float = DELTA,
+    delta: float | None = None,
     method: str | Settings = "auto",
     knowledge: Knowledge = NOTHING_KNOWN,
     account: Account | str | None = None,
@@ -37,7 +36,8 @@ def discover(
     domain
         What is public about the table. Never read from the data.
     epsilon, delta
-        The total promise. ``delta=0`` means pure epsilon, with Laplace noise.
+        The total promise. Where no delta is named it is 1e-6, and less from a million rows on; ``delta=0`` means pure
+        epsilon, with Laplace noise.
     method
         ``"auto"``, a method's name, or settings of its own.
     knowledge
@@ -69,8 +69,8 @@ def discover(
     LedgerError
         If the ledger cannot be read or written. What was reserved before that stays spent.
     """
-    if not isinstance(domain, Domain):
-        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
+    check_domain(domain)
+    delta = promised_delta(delta, domain.rows, progress)
     settings = settings_for(method, domain.widest())
     chosen = method_of(settings)
     knowledge.check(domain)

@@ -27,7 +27,7 @@ from discreet.methods.method import Method
 from discreet.privacy.budget import GRAINS
 from discreet.privacy.mechanisms import at_least
 from discreet.privacy.mechanisms.exponential import SPREAD, Selection, TopK, selection_for
-from discreet.progress import Progress, tell
+from discreet.progress import SEARCH, Progress, tell
 from discreet.release.discovery import Discovery
 from discreet.room import Room
 from discreet.search.graph import Pair
@@ -107,8 +107,9 @@ class _Dropper:
         nodes = tuple(self._room.domain)
         left = dict.fromkeys(pairs, 1.0)
         separations: dict[Pair, Separation] = {}
-        for order in range(min(max_order, len(nodes) - 2) + 1):
-            tell(progress, f"order {order}: {len(left)} pairs")
+        orders = min(max_order, len(nodes) - 2) + 1
+        for order in range(orders):
+            tell(progress, f"order {order}: {len(left)} pairs", SEARCH.at(order, orders))
             for node in sorted(nodes):
                 for other, given in self._drop(node, order, left):
                     pair = frozenset((node, other))

@@ -24,7 +24,7 @@ from discreet.privacy.mechanisms import root_below
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.privacy.mechanisms.exponential import SPREAD, top_k_for
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
-from discreet.progress import Progress, tell
+from discreet.progress import MEASURE, SEARCH, Progress, tell
 from discreet.release.discovery import Discovery
 from discreet.release.search import seeded_generator
 from discreet.room import Room
@@ -155,7 +155,7 @@ class _Keeper:
             return set(pairs)
         anything = neighbours(self._names, map(frozenset, combinations(self._names, 2)))
         parts = self._parts(pairs, self._sets(pairs, anything, min(self._settings.max_order, 1)))
-        tell(self._progress, f"{len(pairs)} pairs: looking for {stay} of them")
+        tell(self._progress, f"{len(pairs)} pairs: looking for {stay} of them", MEASURE.at())
         if isinstance(self._settings, FlippedSvt):
             return self._let_pass(pairs, parts, stay)
         budget = self._room.budget
@@ -202,7 +202,7 @@ class _Keeper:
             return {}
         sets = self._sets(asked, neighbours(self._names, likely), self._settings.max_order)
         statistic = Margins(self._parts(asked, sets))
-        tell(self._progress, f"measuring {len(asked)} pairs")
+        tell(self._progress, f"measuring {len(asked)} pairs", MEASURE.at(1, 2))
         values, noise = self._release(statistic, MEASURING_SHARE)
         found = sorted(zip(values, asked, strict=True), key=lambda one: -one[0])[: self._settings.edges]
         return {pair: value / noise for value, pair in found if value > CLEAR_BY * noise}
@@ -216,7 +216,7 @@ class _Keeper:
         asked = {triple: both for triple, both in sides.items() if both is not None}
         if not asked:
             return {}
-        tell(self._progress, f"measuring {len(asked)} triples")
+        tell(self._progress, f"measuring {len(asked)} triples", SEARCH.at())
         statistic = Contrasts(tuple(a for a, _ in asked.values()), tuple(b for _, b in asked.values()))
         values, noise = self._release(statistic, Fraction(1))
         return {

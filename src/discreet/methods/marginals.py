@@ -15,7 +15,7 @@ from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.privacy.statement import Privacy
-from discreet.progress import Progress, tell
+from discreet.progress import MEASURE, SEARCH, Progress, tell
 from discreet.release.discovery import Discovery
 from discreet.release.oracles.released import check_alpha
 from discreet.release.release import Measurement
@@ -39,16 +39,18 @@ def run(
     earlier: EvidenceSkeleton | None = None
     if statistic is not None:
         room, _ = settle(room, progress=progress)
-        measurements.append(_measure(room, statistic, budget.left / rounds, progress))
+        measurements.append(_measure(room, statistic, budget.left / rounds, MEASURE.at(1, 1 + rounds), progress))
     for left in range(rounds - 1, 0, -1) if measurements else ():
         seen = look(measurements, room.domain, settings, knowledge, earlier)
-        further = _measure_selected(room, seen, settings, budget.left / left, progress)
+        share = MEASURE.at(1 + rounds - left, 1 + rounds)
+        further = _measure_selected(room, seen, settings, budget.left / left, share, progress)
         if further is None:
             earlier = earlier or seen
             break
         measurements.append(further)
         earlier = seen
     privacy = Privacy.of(budget, room.domain, private=room.private)
+    tell(progress, f"searching what was released, by {settings.search}", SEARCH.at())
     return search(
         tuple(measurements), privacy, room.domain, settings, knowledge=knowledge, earlier=earlier, progress=progress
     )
@@ -65,15 +67,22 @@ def _check(room: Room, settings: Marginals, statistic: Counts | Interactions | N
     check_alpha(settings.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
 
 
-def _measure(room: Room, statistic: Counts | Interactions, amount: Fraction, progress: Progress | None) -> Measurement:
+def _measure(
+    room: Room, statistic: Counts | Interactions, amount: Fraction, share: float, progress: Progress | None
+) -> Measurement:
     """Release a statistic for an amount of the budget."""
     mechanism = additive_for(room.budget.currency, amount, statistic.sensitivity(room.domain))
-    tell(progress, f"measuring {statistic.name} with {mechanism.name}")
+    tell(progress, f"measuring {statistic.name} with {mechanism.name}", share)
     return Measurement.of(room.release(statistic, mechanism), room.domain)
 
 
 def _measure_selected(
-    room: Room, seen: EvidenceSkeleton, settings: Marginals, amount: Fraction, progress: Progress | None
+    room: Room,
+    seen: EvidenceSkeleton,
+    settings: Marginals,
+    amount: Fraction,
+    share: float,
+    progress: Progress | None,
 ) -> Measurement | None:
     """Release what the look before calls for; nothing if that would drown or be too large."""
     currency = room.budget.currency
@@ -85,7 +94,7 @@ def _measure_selected(
     except SettingError:  # from public facts and earlier releases; what they found still stands
         tell(progress, "a further release would drown in noise or be too large: what was released is searched")
         return None
-    return _measure(room, statistic, amount, progress)
+    return _measure(room, statistic, amount, share, progress)
 
 
 def _encode(_settings: Marginals, domain: Domain, budget: Budget, knowledge: Knowledge) -> Domain:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.errors import SettingError
 from discreet.privacy.mechanisms.exponential import selection_for
-from discreet.progress import Progress, tell
+from discreet.progress import MEASURE, Progress, tell
 from discreet.release.release import Release
 from discreet.release.selection import SETTLING
 from discreet.room import Room
@@ -31,7 +31,7 @@ def settle(
     ]
     releases = []
     for statistic, mechanism in zip(asked, mechanisms, strict=True):
-        tell(progress, f"choosing {statistic.name} with {mechanism.name}")
+        tell(progress, f"choosing {statistic.name} with {mechanism.name}", MEASURE.at())
         releases.append(room.release(statistic, mechanism))
     edges = {name: e for r in releases for name, e in r.statistic.edges(r.values, room.domain).items()}
     return room.settle(edges), tuple(releases)

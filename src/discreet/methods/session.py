@@ -19,14 +19,11 @@ from discreet.ledger.account import Account, Run
 from discreet.ledger.entries import canonical, digest
 from discreet.ledger.records import Asked
 from discreet.methods.power import warn_of_weak
-from discreet.privacy.accounting import Currency, check_guarantee
+from discreet.privacy.accounting import DELTA, Currency, check_guarantee, delta_for
 from discreet.privacy.budget import Budget
 from discreet.privacy.statement import Privacy, Stamp
-from discreet.progress import Progress, tell
+from discreet.progress import READ, WHOLE, Progress, tell
 from discreet.room import Room
-
-DELTA = 1e-6
-"""The delta that is promised where none is named."""
 
 
 class Handed(Protocol):
@@ -113,6 +110,15 @@ class Session:
         """Answer a request; if another process answers the same meanwhile, its release is shown."""
         check_guarantee(request.epsilon, request.delta, request.domain.rows)
         warn_of_weak(request.epsilon)
+        ended = "broken off"
+        try:
+            found = self._answer_once(data, request)
+            ended = "finished"
+        finally:
+            tell(self.progress, ended, WHOLE.end)
+        return found
+
+    def _answer_once(self, data: object, request: Request[H]) -> H:
         try:
             return self._answer(data, request)
         except AnsweredError:
@@ -139,7 +145,7 @@ class Session:
 
         budget = make(None, None) if run is None else run.budget(make)
         domain = request.encode(budget)
-        tell(self.progress, f"reading and encoding the table ({request.command}, {request.method})")
+        tell(self.progress, f"reading and encoding the table ({request.command}, {request.method})", READ.at())
         reading = Reading(pull=self.engine_pull, progress=self.progress, doubt=_warn_custodian)
         seen = None if run is None else run.note_rows
         table = load(data, domain, seen=seen, rows=request.looks_at_rows, reading=reading)
@@ -151,6 +157,23 @@ class Session:
         if not isinstance(account, Account | None):
             raise SettingError("account: an Account, or the name of a data set")
         return None if account is None else account.start(request.asked())
+
+
+def check_domain(domain: object, *, published: bool = True) -> None:
+    """Refuse what is no domain, and a draft for what is published."""
+    if not isinstance(domain, Domain):
+        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
+    domain.check_judged(published=published)
+
+
+def promised_delta(delta: float | None, rows: int, progress: Progress | None) -> float:
+    """Return the delta that was named, or the one for so many rows; that it is not the usual one is said."""
+    if delta is not None:
+        return delta
+    chosen = delta_for(rows)
+    if chosen != DELTA:
+        tell(progress, f"delta {chosen:g}, since {rows:,} rows need one well below 1/rows; `delta` names another")
+    return chosen
 
 
 def _warn_custodian(words: str) -> None:

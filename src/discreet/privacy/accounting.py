@@ -27,6 +27,9 @@ GOLDEN_STEPS = 200
 
 MAX_EPSILON = 100_000
 
+DELTA = 1e-6
+"""The delta that is promised where none is named, for tables of fewer than a million rows."""
+
 MAX_RANGE = 10**7
 """Bounded range beyond which a choice has no cost worth the name."""
 
@@ -49,6 +52,11 @@ def check_guarantee(epsilon: float, delta: float, rows: int | None = None) -> No
         raise SettingError("delta: a number from 0 (pure epsilon) to below 1")
     if rows is not None and delta >= 1 / rows:
         raise SettingError(f"delta: must be below 1/rows = {1 / rows:.3g}; else it allows to publish a whole row")
+
+
+def delta_for(rows: int | None = None) -> float:
+    """Return the delta that is promised where none is named: a tenth of 1/rows at most from a million rows on."""
+    return DELTA if rows is None or rows < 1 / DELTA else float(f"1e-{len(str(rows - 1)) + 1}")
 
 
 def as_written(number: float) -> Fraction:

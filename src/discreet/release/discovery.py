@@ -69,7 +69,7 @@ class Confidence:
     arrow: float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Discovery:
     """A graph found under differential privacy. Holds released values and public facts only."""
 
@@ -81,6 +81,9 @@ class Discovery:
     knowledge: Knowledge
     measurements: tuple[Measurement, ...]
     confidence: Mapping[Pair, Confidence] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.graph, self.privacy, self.method))
 
     def __repr__(self) -> str:
         """Say in a line what was found, under which promise."""

@@ -66,6 +66,16 @@ class Measurement:
     values: tuple[IntArray, ...]
     mechanism: Additive
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measurement) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.statistic.sets)
+
+    def __repr__(self) -> str:
+        """Say in a line what was measured, and with which noise."""
+        return f"<Measurement: {self.statistic.name} with {self.mechanism.name}>"
+
     @classmethod
     def of(cls, release: Release[Counts | Interactions], domain: Domain) -> Measurement:
         """Cut a release into one array a set of columns."""

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from discreet.arrays import FloatArray
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
-from discreet.progress import Progress, tell
+from discreet.progress import SEARCH, Progress, tell
 from discreet.search.graph import Graph, Pair
 from discreet.search.oracle import Scorer
 
@@ -81,7 +81,7 @@ def greedy(
     climber = _Climber(sorted(nodes), score, knowledge, max_parents)
     best, arcs = climber.climb(tabu, patience)
     for i in range(restarts):
-        tell(progress, f"restart {i + 1} of {restarts}")
+        tell(progress, f"restart {i + 1} of {restarts}", SEARCH.at(i, restarts))
         if i % 2:
             climber.halve(arcs, rng)
         else:

@@ -14,7 +14,7 @@ from itertools import combinations, permutations
 
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError, SettingError
-from discreet.progress import Progress, tell
+from discreet.progress import SEARCH, Progress, tell
 from discreet.search.graph import Graph, Pair
 from discreet.search.oracle import Oracle, Verdict
 from discreet.search.orientation import Claim, Triple, arcs_on_cycles, neighbours, orient, pairs_left
@@ -94,12 +94,13 @@ def find_skeleton(
     names = sorted(nodes)
     pairs = {frozenset(p): math.inf for p in combinations(names, 2) if knowledge.may_touch(*p)}
     separations: dict[Pair, Separation] = {}
-    for order in range(_last_order(len(names), oracle, max_order) + 1):
+    orders = _last_order(len(names), oracle, max_order) + 1
+    for order in range(orders):
         fixed = {n: sorted(m for m in names if frozenset((n, m)) in pairs) for n in names}
         open_pairs = [p for p in sorted(map(sorted, pairs)) if not knowledge.requires(*p)]
         if not any(len(fixed[n]) > order for p in open_pairs for n in p):
             break
-        tell(progress, f"order {order}: {len(open_pairs)} pairs")
+        tell(progress, f"order {order}: {len(open_pairs)} pairs", SEARCH.at(order, orders))
         for x, y in open_pairs:
             try:
                 weakest = _weakest(x, y, _candidates(x, y, order, fixed, knowledge), oracle)

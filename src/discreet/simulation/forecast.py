@@ -22,10 +22,10 @@ from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.methods.discover import discover_in
 from discreet.methods.registry import budget_for, method_of, refuse_unaskable, settings_for
-from discreet.methods.session import DELTA
-from discreet.privacy.accounting import check_guarantee
+from discreet.methods.session import check_domain
+from discreet.privacy.accounting import check_guarantee, delta_for
 from discreet.privacy.mechanisms.additive import additive_for
-from discreet.progress import Progress
+from discreet.progress import WHOLE, Progress, tell
 from discreet.release.expectation import Forecast, Planned, Trial, summarize_trials
 from discreet.release.selection import SETTLING, select_first
 from discreet.release.settings import Marginals, Settings
@@ -56,6 +56,7 @@ class Case:
     settings: Settings
     rows: int
     epsilon: float
+    delta: float
 
 
 Drawn = tuple[Declared, Codes, list[float]]
@@ -70,7 +71,6 @@ class Task:
     seed: int
     domain: Domain
     cases: tuple[Case, ...]
-    delta: float
     knowledge: Knowledge
 
 
@@ -80,7 +80,7 @@ def forecast(
     epsilons: Sequence[float],
     rows: Sequence[int] = (),
     methods: Sequence[str | Settings] = ("auto",),
-    delta: float = DELTA,
+    delta: float | None = None,
     knowledge: Knowledge = NOTHING_KNOWN,
     networks: int | None = None,
     seconds: float = SECONDS,
@@ -95,7 +95,8 @@ def forecast(
     domain
         What is public about the table.
     epsilons, delta
-        Total promises to look at.
+        Total promises to look at. Where no delta is named it is what a run would take: 1e-6, and less from a million
+        rows on.
     rows
         Numbers of rows to look at; by default the domain's own, and at the middle epsilon a quarter and four times as
         many.
@@ -119,25 +120,27 @@ def forecast(
     InputError
         If something handed in does not fit, or no setting could run.
     """
+    check_domain(domain, published=False)
     cases = _cases(domain, epsilons, rows, methods, delta, knowledge)
     if networks is not None and networks < 2:
         raise SettingError("networks: at least 2, to tell the spread")
     if seed < 0 or not seconds > 0:
         raise SettingError("seed, seconds: seed from 0, seconds above 0")
     start, done = time.monotonic(), list[Sequence[Trial]]()
-    tasks = (Task(i, seed, domain, cases, delta, knowledge) for i in range(networks or MOST_NETWORKS))
+    tasks = (Task(i, seed, domain, cases, knowledge) for i in range(networks or MOST_NETWORKS))
 
     def enough(begun: int) -> bool:
         return networks is None and begun >= FEWEST_NETWORKS and time.monotonic() - start > seconds
 
     for trials in run_until(enough, trials_of, tasks, jobs):
         done.append(trials)
-        if progress is not None:
-            most = f"{networks}" if networks else f"at most {MOST_NETWORKS}"
-            progress(f"network {len(done)} of {most}: {len(cases)} runs")
+        most = f"{networks}" if networks else f"at most {MOST_NETWORKS}"
+        share = WHOLE.at(len(done), networks or MOST_NETWORKS)
+        tell(progress, f"network {len(done)} of {most}: {len(cases)} runs", share)
+    tell(progress, "finished", WHOLE.end)
     lines = [
         summarize_trials(
-            c.settings.name, c.rows, c.epsilon, [trials[i] for trials in done], _tables(domain, c, delta, knowledge)
+            c.settings.name, c.rows, c.epsilon, [trials[i] for trials in done], _tables(domain, c, knowledge)
         )
         for i, c in enumerate(cases)
     ]
@@ -146,7 +149,8 @@ def forecast(
     kinds = tuple(kind.words for kind in KINDS[: len(done)])
     simulated = min(max(case.rows for case in cases), MOST_ROWS)
     held = max(rows, default=domain.rows), _middle(epsilons)
-    return Forecast(len(domain.columns), *held, delta, domain.unit, tuple(lines), kinds, simulated)
+    promised = _promised(delta, held[0])
+    return Forecast(len(domain.columns), *held, promised, domain.unit, tuple(lines), kinds, simulated)
 
 
 def _cases(
@@ -154,7 +158,7 @@ def _cases(
     epsilons: Sequence[float],
     rows: Sequence[int],
     methods: Sequence[str | Settings],
-    delta: float,
+    delta: float | None,
     knowledge: Knowledge,
 ) -> tuple[Case, ...]:
     """Return all cases; refuses what a run would refuse."""
@@ -163,18 +167,23 @@ def _cases(
     knowledge.check(domain)
     for count in rows or (domain.rows,):
         for epsilon in epsilons:
-            check_guarantee(epsilon, delta, domain.with_rows(count).rows)
+            check_guarantee(epsilon, _promised(delta, count), domain.with_rows(count).rows)
     chosen = [settings_for(method, domain.widest()) for method in methods]
-    refused = [_refusal(domain, settings, _middle(epsilons), delta, knowledge) for settings in chosen]
+    refused = [
+        _refusal(domain, settings, _middle(epsilons), _promised(delta, domain.rows), knowledge) for settings in chosen
+    ]
     if all(words is not None for words in refused):
         raise SettingError(f"none of this can run: {refused[0]}")
+    ordered = sorted(set(epsilons))
     if rows:
-        return tuple(Case(s, n, e) for s in chosen for n in sorted(set(rows)) for e in sorted(set(epsilons)))
+        return tuple(Case(s, n, e, _promised(delta, n)) for s in chosen for n in sorted(set(rows)) for e in ordered)
     middle, found = _middle(epsilons), []
     for settings in chosen:
-        found += [Case(settings, domain.rows, e) for e in sorted(set(epsilons))]
+        found += [Case(settings, domain.rows, e, _promised(delta, domain.rows)) for e in ordered]
         beside = (domain.rows // ROW_STEP, domain.rows * ROW_STEP)
-        found += [Case(settings, n, middle) for n in beside if n >= 2 and (not delta or n < 1 / delta)]
+        found += [
+            Case(settings, n, middle, _promised(delta, n)) for n in beside if n >= 2 and (not delta or n < 1 / delta)
+        ]
     return tuple(found)
 
 
@@ -185,6 +194,11 @@ def _refusal(domain: Domain, settings: Settings, epsilon: float, delta: float, k
     except SettingError as error:
         return str(error)
     return None
+
+
+def _promised(delta: float | None, rows: int) -> float:
+    """Return the delta that was named, or the one that a run with so many rows would take."""
+    return delta_for(rows) if delta is None else delta
 
 
 def _middle(epsilons: Sequence[float]) -> float:
@@ -204,7 +218,7 @@ def _trial(task: Task, case: Case, rows: int, kept: dict[tuple[str, int], Drawn]
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", DoubtWarning)
-            budget = budget_for(settings, case.epsilon, task.delta, group=domain.group)
+            budget = budget_for(settings, case.epsilon, case.delta, group=domain.group)
             asked = method_of(settings).encode(settings, domain, budget, task.knowledge)
             key = (repr(asked.columns), rows)
             if key not in kept:
@@ -251,14 +265,14 @@ def strength(a: CodeArray, b: CodeArray, first: int, second: int) -> float:
     return math.sqrt(squares / (float(total) * least))
 
 
-def _tables(domain: Domain, case: Case, delta: float, knowledge: Knowledge) -> tuple[Planned, ...]:
+def _tables(domain: Domain, case: Case, knowledge: Knowledge) -> tuple[Planned, ...]:
     """Return the tables of the first release with their costs, where a method measures first."""
     settings = case.settings
     if not isinstance(settings, Marginals):
         return ()
     domain = domain.with_rows(case.rows)
     try:
-        budget = budget_for(settings, case.epsilon, delta, group=domain.group)
+        budget = budget_for(settings, case.epsilon, case.delta, group=domain.group)
         asked = method_of(settings).encode(settings, domain, budget, knowledge)
         waits, asked = bool(asked.unsettled), asked.widest()
         statistic = select_first(asked, knowledge, budget.currency)

@@ -22,7 +22,7 @@ from scipy.special import chdtrc, chdtri
 from discreet.arrays import IntArray
 from discreet.baselines.exact import ExactCounts, g_statistic
 from discreet.domain.knowledge import Knowledge
-from discreet.progress import Progress, tell
+from discreet.progress import SEARCH, Progress, tell
 from discreet.sealed import Sealed
 from discreet.search.graph import Pair
 from discreet.search.oracle import Verdict
@@ -49,8 +49,10 @@ def em_skeleton(
     around: Around = {n: {m for m in names if m != n and knowledge.may_touch(n, m)} for n in names}
     separations: dict[Pair, Separation] = {}
     visits = order = 0
+    orders = len(names) - 1 if max_order is None else max_order + 1
     while any(len(near) > order for near in around.values()) and (max_order is None or order <= max_order):
-        tell(progress, f"order {order}: {sum(map(len, around.values())) // 2} pairs")
+        pairs_left = sum(map(len, around.values())) // 2
+        tell(progress, f"order {order}: {pairs_left} pairs", SEARCH.at(order, orders))
         for node in names:
             found = list(_weigh(node, order, around, scores, knowledge))
             visits += bool(found)

@@ -19,7 +19,7 @@ from discreet.data.memory import MemoryTable
 from discreet.data.misfits import Look, Misfit, check_names, check_present, check_rows
 from discreet.data.people import check_id, chosen_expr, count_made_up, fillers, left_expr, person_expr
 from discreet.domain import Categorical, Domain, Numeric
-from discreet.progress import Progress, tell
+from discreet.progress import READ, Progress, tell
 from discreet.sealed import Sealed
 
 PULL_BATCH = 1 << 18
@@ -125,7 +125,8 @@ class EngineSource(Sealed):
                 parts[name].append(batch[alias].astype(kinds[name]))
             done += len(batch[alias])
             if domain.people is None:  # how many rows people have is not public
-                tell(progress, f"{self.name}: {done:,} of {domain.rows:,} rows loaded")
+                words = f"{self.name}: {done:,} of {domain.rows:,} rows loaded"
+                tell(progress, words, READ.at(done, domain.rows))
         for name, values in zip(domain, [] if coded.more is None else coded.more.values(list(domain)), strict=False):
             parts[name].append(values.astype(kinds[name]))
         return MemoryTable({name: np.concatenate(arrays) for name, arrays in parts.items()}, domain.sizes)

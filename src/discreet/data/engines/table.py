@@ -14,7 +14,7 @@ from discreet.data.counting import JOINT_CELLS, Columns, block_cells, blocks, ma
 from discreet.data.engines.engine import Engine, Expr
 from discreet.data.memory import JointTable, MemoryTable
 from discreet.errors import EngineError
-from discreet.progress import Progress, tell
+from discreet.progress import MEASURE, Progress, tell
 from discreet.sealed import Sealed
 
 
@@ -70,7 +70,8 @@ class EngineTable(Sealed):
                 for columns in sets:
                     if columns not in found and set(columns) <= set(block):
                         found[columns] = margin(joint, block, columns)
-            tell(self._progress, f"{self._engine.name}: {len(found):,} of {len(set(sets)):,} tables counted")
+            done, of = len(found), len(set(sets))
+            tell(self._progress, f"{self._engine.name}: {done:,} of {of:,} tables counted", MEASURE.at())
         return [found[columns] for columns in sets]
 
     def sums(self, sets: Sequence[Columns]) -> list[int]:

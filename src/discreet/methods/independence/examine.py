@@ -13,7 +13,7 @@ from discreet.methods.independence.gcm import check_gcm, run_gcm
 from discreet.methods.independence.permutation import check_krr, check_permutation, run_permuted
 from discreet.methods.independence.tables import check_tables, into_bins, run_moments, run_tables
 from discreet.methods.method import refuse_spent
-from discreet.methods.session import DELTA, Request, Session
+from discreet.methods.session import Request, Session, check_domain, promised_delta
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.privacy.statement import Privacy
@@ -110,7 +110,7 @@ def examine(
     *,
     domain: Domain,
     epsilon: float,
-    delta: float = DELTA,
+    delta: float | None = None,
     test: str = "auto",
     alpha: float = 0.05,
     account: Account | str | None = None,
@@ -128,7 +128,8 @@ def examine(
     domain
         What is public about the table. Never read from the data.
     epsilon, delta
-        The total promise. Tests that need no delta (`permutation`, `krr`) promise 0 whatever is allowed.
+        The total promise. Where no delta is named it is 1e-6, and less from a million rows on. Tests that need none
+        (`permutation`, `krr`) promise 0 whatever is allowed.
     test
         ``"permutation"``: numbers, nothing given. ``"tables"``: categories and bins, up to two given. ``"moments"``:
         numbers among them. ``"krr"`` and ``"gcm"``: numbers given others, with a level that is not controlled.
@@ -162,10 +163,12 @@ def examine(
     LedgerError
         If the ledger cannot be read or written. What was reserved before that stays spent.
     """
+    check_domain(domain)
     if isinstance(given, str):
         raise SettingError("given: a list of names")
     inquiry = Inquiry(x, y, tuple(given), alpha)
     name = chosen(test, inquiry, domain)
+    delta = 0.0 if delta is None and TESTS[name].pure else promised_delta(delta, domain.rows, progress)
     check_guarantee(epsilon, delta, domain.rows)  # also where a test promises no delta
     kind = TESTS[name]
     request = Request(
