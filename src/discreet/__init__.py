@@ -12,13 +12,13 @@ from discreet._moved import MOVED, install
 from discreet._version import __version__
 
 if TYPE_CHECKING:
-    from discreet.data.check import check
     from discreet.data.draft import draft
     from discreet.data.load import load
     from discreet.domain import Categorical, Domain, Numeric, People
     from discreet.domain.knowledge import Knowledge
     from discreet.errors import BudgetError, DiscreetError, InputError
     from discreet.ledger.account import Account
+    from discreet.methods.check import check
     from discreet.methods.direction import direction
     from discreet.methods.discover import discover, discover_in
     from discreet.methods.independence.examine import test_independence
@@ -53,7 +53,7 @@ _HOMES = {
     "Numeric": "domain",
     "People": "domain",
     "Room": "room",
-    "check": "data.check",
+    "check": "methods.check",
     "cpdag": "search.orientation",
     "cpdag_f1": "search.graph",
     "direction": "methods.direction",

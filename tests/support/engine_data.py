@@ -63,6 +63,58 @@ def nasty(rows: int, generator: np.random.Generator) -> tuple[pa.Table, Domain]:
     return table, Domain(columns, rows=rows)
 
 
+SPELLED = ["M", "male", " Male ", "m\u00a0", "F", "fEmAlE", "FEMALE\t", "WEIBLICH\u00c4", "NA", "na"]
+SPELLED += ["-9", "x", "", "  "]
+"""Ways to write two categories, and what is none of them."""
+
+WRITTEN = ["1.234,5", "12,5 kg", "12,5%", "-9", "-9,0", "k.A.", " k.A. ", "1.5", "7", " 3,25 ", "NA", "1,2,3", "kg"]
+WRITTEN += ["", "-1.000", "1e2", "1e2kg", "inf", "nan", "1\u00a0000", "55", "45"]
+"""Numbers with a decimal comma, points between thousands, and units."""
+
+
+def spelled(rows: int, generator: np.random.Generator) -> tuple[pa.Table, Domain]:
+    """Return a table in which the same is written in many ways, and a domain with the rules to read it."""
+    some = generator.choice
+    null = generator.random(rows) < 0.05
+    table = pa.table(
+        {
+            "sex": pa.array(some(SPELLED, rows), mask=null),
+            "grade": pa.array(some([1, 2, 3, -9, 99, 98], rows), mask=null),
+            "share": pa.array(some([0.25, 1.5, -9.0, np.nan], rows), mask=null),
+            "weight": pa.array(some(WRITTEN, rows), mask=null),
+            "dose": pa.array(some(WRITTEN, rows)),
+            "pulse": pa.array(some([10.0, 61.5, 110.0, 160.0, -9.0, 999.0, np.nan], rows), mask=null),
+        }
+    )
+    columns = {
+        "sex": Categorical(
+            categories=("male", "female"),
+            merge={"male": ("M",), "female": ("f", "weiblich\u00e4")},
+            ignore=("case", "spaces"),
+            missing="gone",
+            missing_codes=("NA", "-9"),
+            other="else",
+        ),
+        "grade": Categorical(
+            categories=("1", "2"), merge={"2": ("3.0",)}, missing="gone", missing_codes=("-9", "99.0"), other="else"
+        ),
+        "share": Categorical(categories=("0.25", "1.5"), missing="gone", missing_codes=("-9", ".")),
+        "weight": Numeric(
+            bounds=(-10.0, 2000.0),
+            bins=(-10.0, 0.0, 5.0, 12.4, 12.6, 90.0, 1234.4, 1234.6, 2000.0),
+            missing="gone",
+            missing_codes=("-9", "k.A."),
+            other="else",
+            decimal=",",
+            thousands=".",
+            units=("%", "kg"),
+        ),
+        "dose": Numeric(bounds=(0.0, 100.0), bins=4, missing="gone", other="else", decimal=",", thousands=" "),
+        "pulse": Numeric(bounds=(0.0, 200.0), bins=4, missing="gone", missing_codes=("-9", "999")),
+    }
+    return table, Domain(columns, rows=rows)
+
+
 _KINDS = {"string": "text", "int64": "bigint", "bool": "boolean", "double": "double precision", "float": "real"}
 _KINDS |= {"date32[day]": "date"}
 

@@ -35,7 +35,7 @@ def draft(data: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout instead of words on stderr.")
 def check(data: str, domain_file: str, as_json: bool) -> None:
     """Tell the custodian what of DATA does not fit the domain: by column, never by value."""
-    from discreet.data.check import check as run
+    from discreet.methods.check import check as run
 
     found = run(data, read_domain(domain_file))
     click.echo(json.dumps(found.to_dict()) if as_json else str(found), err=not as_json)

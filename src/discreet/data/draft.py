@@ -3,21 +3,71 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 
 from discreet.data.engines.source import EngineSource
 from discreet.data.files import Source
 from discreet.data.load import open_source
+from discreet.data.misfits import Look
 from discreet.domain import DRAFT, Categorical, Column, Domain, Numeric
+from discreet.domain.columns import write_column
+from discreet.domain.spelling import IGNORED, fold
+from discreet.domain.yaml import dump_yaml, parse_number
 from discreet.errors import TableError
 
-MAX_CATEGORIES = 32
 NOTICE = f"""\
 {DRAFT}
 # Go through every line: would you have written it without seeing these rows? Replace what you would not:
 # categories by the official code list, bounds by what is possible, not by what occurs. Then delete this notice.
 # `missing:` and `other:` say where missing and foreign values go; without them such values stop the run.
 """
+
+MOST_LABELS = 12
+"""Texts of a column that become categories; the others go to ``other``."""
+
+MOST_WHOLE = 10
+"""Different whole numbers that are taken for codes; if there are more, for amounts."""
+
+FREE_TEXT = 0.5
+"""Texts of which more than this share of the rows would go to ``other`` are free text."""
+
+MISSING_TEXTS = ("NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "null", "#N/A", ".", "-", "?", "(null)", "<NA>")
+"""Texts that mean missing in many tables."""
+
+_NINES = [float(sign + digit * times) for sign in ("", "-") for digit in "789" for times in range(1, 6)]
+MISSING_NUMBERS = frozenset([n for n in _NINES if n < 0 or n > 9] + [97, 98, 997, 998, 9997, 9998])
+"""Numbers that mean missing in many tables, if they lie apart from all others."""
+
+SYNONYMS = {"m": "male", "f": "female", "w": "woman", "y": "yes", "n": "no", "t": "true"}
+"""Short ways to write a category, where the long one occurs too."""
+
+NOTATIONS = ((".", None), (".", ","), (".", " "), (".", "'"), (",", None), (",", "."), (",", " "))
+"""Ways to write numbers, in the order in which they are tried: the sign before decimals, and that between thousands."""
+
+UNITS = ("%", "€", "$", "£", "kg", "cm", "mm", "mg", "EUR", "USD")
+"""Texts beside numbers that are left out."""
+
+_ANY = Numeric(bounds=(0.0, 1.0), missing_codes=MISSING_TEXTS)
+_ID = re.compile(
+    r"(^|[_\W])(id|ids|nr|no|key|uid|pid|mrn|ssn|seqn|patient|person|subject)([_\W]|$)|[a-z]I[dD]$|id$", re.I
+)
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T]\d{1,2}:.*)?")
+_NESTED = re.compile(r"struct|map\(|map<|array|\[\]|json|blob|binary|union", re.IGNORECASE)
+LONG_ENOUGH = 20
+"""Rows from which a column whose values all differ is one of ids."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a draft says of a column: its declaration with what to judge, or why it is left out."""
+
+    name: str
+    column: Column | None
+    words: str
 
 
 class Draft(str):
@@ -51,48 +101,218 @@ def draft(data: object) -> Draft:
     return Draft(draft_yaml(open_source(data)))
 
 
-def draft_domain(source: Source | EngineSource) -> tuple[Domain, list[str]]:
-    """Return a draft domain and the columns that were left out."""
-    columns: dict[str, Column] = {}
-    left_out = []
-    for name in source.kinds:
-        column = _draft_column(source, name)
-        if column is None:
-            left_out.append(name)
-        else:
-            columns[name] = column
-    if not columns:
+def draft_lines(source: Source | EngineSource) -> list[Line]:
+    """Return a line for every column of a table."""
+    lines = [_line(source, name) for name in source.kinds]
+    if all(line.column is None for line in lines):
         raise TableError(f"{source.name}: no column looks like categories or numbers")
-    return Domain(columns, rows=source.rows), left_out
+    return lines
 
 
 def draft_yaml(source: Source | EngineSource) -> str:
-    """Return the draft as YAML with its notice."""
-    domain, left_out = draft_domain(source)
-    skipped = "".join(f"# left out: {name!r} (too many different texts)\n" for name in left_out)
-    return NOTICE + skipped + domain.to_yaml()
+    """Return the draft as YAML with its notice, and above every column what to judge."""
+    source.keep()
+    lines = draft_lines(source)
+    Domain({line.name: line.column for line in lines if line.column is not None}, rows=source.rows)
+    parts = [NOTICE, *(f"# left out: {line.name!r}: {line.words}\n" for line in lines if line.column is None)]
+    parts.append(f"# the number of rows is published with every release\nrows: {source.rows}\n")
+    parts.append(
+        "# what one row stands for, in a word; `unit: {name: person, id: COLUMN, max_rows: N}` if it has several\n"
+    )
+    parts.append("unit: row\ncolumns:\n")
+    for line in lines:
+        if line.column is not None:
+            declared = dump_yaml({line.name: _with_short_bounds(write_column(line.column))})
+            parts.append(f"  # {line.words}\n" + "".join(f"  {part}\n" for part in declared.splitlines()))
+    return "".join(parts)
 
 
-def _draft_column(source: Source | EngineSource, name: str) -> Column | None:
-    """Look at one column: few values are categories, many numbers have bounds, many texts are left out."""
-    seen = source.look(name, MAX_CATEGORIES + 1)
-    labels = sorted(seen.labels, key=_sort_key)
-    if 0 < len(labels) <= MAX_CATEGORIES and all(la.isprintable() and la for la in labels) and not seen.endless:
-        place = "missing"
-        while place in labels:
-            place = f"({place})"
-        return Categorical(categories=tuple(labels), missing=place if seen.missing else None)
-    low, high = seen.low, seen.high
-    if low is None or high is None or not low < high or not math.isfinite(high - low):
+def _with_short_bounds(declared: dict[str, Any]) -> dict[str, Any]:
+    """Return a declaration with whole bounds as such."""
+    bounds = [int(b) if b.is_integer() else b for b in declared.get("bounds", ())]
+    return {**declared, "bounds": bounds} if bounds else declared
+
+
+def _line(source: Source | EngineSource, name: str) -> Line:
+    """Look at one column, and say what it is."""
+    if _NESTED.search(source.kinds[name]):
+        return Line(name, None, "its values are lists, records or bytes")
+    seen = source.look(name, MOST_LABELS, _ANY)
+    codes = _codes_in(source, name)
+    reading = _notation(source, name, seen)
+    reason = _why_left_out(source, name, seen) if reading is None or not reading.rewriting else None
+    if reason is not None:
+        return Line(name, None, reason)
+    if reading is None:
+        return _draft_texts(name, seen, codes, source.rows)
+    return _draft_numbers(source, name, replace(reading, missing_codes=codes))
+
+
+def _codes_in(source: Source | EngineSource, name: str) -> tuple[str, ...]:
+    """Return the texts for missing values that occur."""
+    column = Categorical(categories=MISSING_TEXTS, ignore=("spaces",), other="other", missing="missing")
+    return source.which(name, column)
+
+
+def _why_left_out(source: Source | EngineSource, name: str, seen: Look) -> str | None:
+    """Return why a column has no place in a causal graph; None if it has one."""
+    if seen.different <= 1:
+        constant = seen.different and not seen.missing
+        return "it has the same value in every row" if constant else None if seen.different else "it is empty"
+    if seen.timed or all(_DATE.fullmatch(_trimmed(text)) for text in seen.labels):
+        return "dates; make an age, a duration or a year of it that can be a cause"
+    if seen.strange == 0 and not seen.whole:
         return None
+    return _why_an_id(name, seen, source.rows - seen.missing)
+
+
+def _why_an_id(name: str, seen: Look, present: int) -> str | None:
+    """Return why texts or whole numbers look like ids; None if they do not."""
+    texts, named = seen.strange > 0, _ID.search(name) is not None
+    dense = not texts and seen.low is not None and seen.high is not None and seen.high - seen.low < 2 * present
+    if seen.different == present >= LONG_ENOUGH and (texts or named or dense):
+        return "an id: it differs from row to row"
+    if named and seen.different > max(MOST_LABELS, present // 50):
+        most = max(seen.labels.values())
+        return (
+            f"an id that comes back, up to {most:,} times. If it tells people apart, protect them with all their rows: "
+            f"`unit: {{name: person, id: {name}, max_rows: {most}}}`"
+        )
+    return None
+
+
+def _notation(source: Source | EngineSource, name: str, seen: Look) -> Numeric | None:
+    """Return the first way to write numbers in which the whole column is numbers; None if it is none in any."""
+    if seen.strange == 0:
+        return None if seen.low is None else _ANY
+    for units in ((), UNITS):
+        for decimal, thousands in NOTATIONS:
+            reading = replace(_ANY, units=units, decimal=decimal, thousands=thousands)
+            if not any(sign in label for label in seen.labels for sign, _ in reading.rewriting):
+                continue
+            if thousands and not all(_in_threes(label, thousands) for label in seen.labels):
+                continue
+            found = source.look(name, 1, reading)
+            if found.strange == 0 and found.low is not None:
+                return replace(reading, units=tuple(u for u in units if any(u in label for label in seen.labels)))
+    return None
+
+
+def _in_threes(text: str, sign: str) -> bool:
+    """Whether three digits follow every sign between thousands."""
+    return all(re.match(r"\d{3}(?!\d)", part) for part in text.replace("\u00a0", " ").strip().split(sign)[1:])
+
+
+def _draft_numbers(source: Source | EngineSource, name: str, reading: Numeric) -> Line:
+    """Return numbers: few whole ones are codes, others have bounds that are round."""
+    found = source.look(name, MOST_WHOLE + len(MISSING_NUMBERS), reading)
+    reading = _without_sentinels(source, name, reading, found)
+    found = source.look(name, MOST_WHOLE + 1, reading)
+    if found.whole and 0 < found.different <= MOST_WHOLE and not reading.rewriting:
+        return _draft_codes(name, found, reading.missing_codes)
+    low, high = found.low, found.high
+    if low is None or high is None or not math.isfinite(high - low):
+        return Line(name, None, "its numbers are too far apart for bounds")
+    low, high = (low, high) if low < high else (low - 1, high + 1)
     step = 10.0 ** math.floor(math.log10(high - low))
     bounds = (math.floor(low / step) * step, math.ceil(high / step) * step)
-    return Numeric(bounds=bounds, missing="missing" if seen.missing else None)
+    column = replace(reading, bounds=bounds, missing="missing" if found.missing else None)
+    return Line(
+        name, column, "Which numbers are possible? Those beyond the bounds count as the bounds." + _said(column)
+    )
+
+
+def _without_sentinels(source: Source | EngineSource, name: str, reading: Numeric, found: Look) -> Numeric:
+    """Return the reading with numbers among the codes that mean missing and lie apart from all others."""
+    met = [*(_float(text) for text in found.labels), found.low, found.high]
+    suspects = sorted({number for number in met if number is not None and number in MISSING_NUMBERS}, key=abs)
+    if not suspects:
+        return reading
+    rest = source.look(name, 1, _with_codes(reading, suspects))
+    if rest.low is None or rest.high is None:
+        return reading
+    low, high = rest.low, rest.high
+    return _with_codes(reading, [n for n in suspects if max(low - n, n - high) > (high - low) / 2 or n < 0 <= low])
+
+
+def _with_codes(reading: Numeric, numbers: Sequence[float]) -> Numeric:
+    return replace(reading, missing_codes=(*reading.missing_codes, *(f"{number:g}" for number in numbers)))
+
+
+def _float(text: str) -> float | None:
+    number = parse_number(_trimmed(text))
+    return None if number is None else float(number)
+
+
+def _draft_codes(name: str, seen: Look, codes: tuple[str, ...]) -> Line:
+    """Return a few whole numbers as categories."""
+    labels = sorted(seen.labels, key=_sort_key)
+    place = _place("missing", labels) if seen.missing else None
+    ordered = [_float(label) for label in labels] == [0.0, 1.0]
+    column = Categorical(categories=tuple(labels), ordered=ordered, missing=place, missing_codes=codes)
+    words = "Are these all values that are possible?"
+    return Line(
+        name,
+        column,
+        words + ("" if ordered else " Add `ordered: true` if their order means something.") + _said(column),
+    )
+
+
+def _draft_texts(name: str, seen: Look, codes: tuple[str, ...], rows: int) -> Line:
+    """Return texts as categories: the common ones, the others together."""
+    labels = {label: _trimmed(label) for label in seen.labels}
+    blank = any(not short for short in labels.values())
+    labels = {la: short for la, short in labels.items() if short and short not in MISSING_TEXTS and short.isprintable()}
+    rest = sum(seen.labels.values()) < rows - seen.missing or any(not la.isprintable() for la in seen.labels)
+    others = rows - seen.missing - sum(seen.labels[label] for label in labels)
+    if not labels or others > FREE_TEXT * (rows - seen.missing):
+        return Line(name, None, "free text, or too many different texts")
+    kept: dict[str, str] = {}
+    for short in labels.values():  # the most common way to write it comes first
+        kept.setdefault(fold(short, IGNORED), short)
+    ignored = IGNORED if blank or len(kept) < len(labels) or any(la != short for la, short in labels.items()) else ()
+    merge: dict[str, tuple[str, ...]] = {}
+    for short, long in SYNONYMS.items():
+        if short in kept and long in kept:
+            merge[kept[long]] = (kept.pop(short),)
+    chosen = sorted(kept.values(), key=_sort_key)
+    column = Categorical(
+        categories=tuple(chosen),
+        missing=_place("missing", chosen) if seen.missing or codes or blank else None,
+        other=_place("other", chosen) if rest else None,
+        missing_codes=tuple({fold(code, ignored): code for code in codes}.values()),
+        merge=merge,
+        ignore=ignored,
+    )
+    return Line(name, column, "Is this the whole list?" + _said(column))
+
+
+def _trimmed(text: str) -> str:
+    return fold(text, ("spaces",))
+
+
+def _said(column: Column) -> str:
+    """Return what else there is to judge."""
+    words = []
+    if column.missing_codes:
+        words.append(f"Taken for missing: {', '.join(f'`{code}`' for code in column.missing_codes)}.")
+    if isinstance(column, Categorical):
+        words += ["All rarer texts go to `other`."] if column.other else []
+        words += ["Capital letters and spaces at the ends do not matter."] if column.ignore else []
+        words += ["Two ways to write the same are merged."] if column.merge else []
+    elif column.rewriting:
+        words.append("Read with the signs below.")
+    return "".join(f" {part}" for part in words)
+
+
+def _place(word: str, labels: Sequence[str]) -> str:
+    """Return a name for a place that is not a label itself."""
+    while fold(word, IGNORED) in {fold(label, IGNORED) for label in labels}:
+        word = f"({word})"
+    return word
 
 
 def _sort_key(label: str) -> tuple[int, float, str]:
     """Sort numbers by size, before texts."""
-    try:
-        return (0, float(label), label)
-    except ValueError:
-        return (1, 0.0, label)
+    number = _float(label)
+    return (1, 0.0, label) if number is None else (0, number, label)

@@ -6,9 +6,11 @@ A code below the column's size is a level. Two codes beyond it mark values witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
+from fractions import Fraction
 
 from discreet.domain import GRID, STEPS, Categorical, Column, Numeric
+from discreet.domain.spelling import BLANKS, CAPITALS, HARD_BLANK, SMALL
 from discreet.domain.yaml import parse_number
 from discreet.errors import DomainError
 
@@ -37,14 +39,30 @@ def code_sql(name: str, column: Column, kind: str) -> str:
     other = place_of(column, column.other, size + 1)
     raw = quote_name(name)
     if isinstance(column, Categorical):
+        if column.ignore and not _holds_numbers(kind):
+            return f"CAST({_folded_code(raw, column, kind, missing, other)} AS {_code_type(size + 2)})"
         null = _is_missing(raw, kind)
-        cases = " ".join(f"WHEN {match} THEN {code}" for match, code in _matches(name, raw, column, kind))
+        matches = [(match, missing if code is None else code) for match, code in _matches(name, raw, column, kind)]
+        cases = " ".join(f"WHEN {match} THEN {code}" for match, code in matches)
         code = f"CASE WHEN {null} THEN {missing} {cases} ELSE {other} END"
     else:
-        value = _number(raw, kind)
-        null = f"{_is_missing(raw, kind)} OR isnan({value})"
+        value = _number(raw, column, kind)
+        null = missing_sql(name, column, kind)
         code = f"CASE WHEN {null} THEN {missing} WHEN {value} IS NULL THEN {other} ELSE {_bin(value, column)} END"
     return f"CAST({code} AS {_code_type(size + 2)})"
+
+
+def _folded_code(raw: str, column: Categorical, kind: str, missing: int, other: int) -> str:
+    """Return an SQL expression for the code of a text in which something is ignored: it is looked up once."""
+    text = f"CAST({raw} AS VARCHAR)"
+    if "spaces" in column.ignore:
+        text = _trimmed(text)
+    if "case" in column.ignore:
+        text = f"translate({text}, {quote_text(CAPITALS)}, {quote_text(SMALL)})"
+    known = [("", missing), *((written, missing if code is None else code) for written, code in column.spellings)]
+    texts, codes = (", ".join(found) for found in zip(*((quote_text(t), str(c)) for t, c in known), strict=True))
+    found = f"coalesce([{codes}][list_position([{texts}], {text})], {other})"
+    return f"CASE WHEN {_is_missing(raw, kind)} THEN {missing} ELSE {found} END"
 
 
 def _is_missing(raw: str, kind: str) -> str:
@@ -52,6 +70,23 @@ def _is_missing(raw: str, kind: str) -> str:
     if kind in _FLOATS:
         return f"{raw} IS NULL OR isnan({raw})"
     return f"{raw} IS NULL OR {raw} = ''" if kind == "VARCHAR" else f"{raw} IS NULL"
+
+
+def _trimmed(text: str) -> str:
+    return f"trim(replace({text}, {quote_text(HARD_BLANK)}, ' '), {quote_text(BLANKS)})"
+
+
+def _is_code(raw: str, column: Numeric, kind: str) -> str:
+    """Return an SQL condition for numbers and texts that mean missing."""
+    numbers = [number for code in column.missing_codes if (number := parse_number(code)) is not None]
+    conditions = []
+    if numbers:
+        listed = ", ".join(_literal(float(number)) for number in numbers)
+        conditions.append(f"coalesce({_number(raw, column, kind)} IN ({listed}), false)")
+    if column.missing_codes and not _holds_numbers(kind):
+        listed = ", ".join(quote_text(code.strip(BLANKS)) for code in column.missing_codes)
+        conditions.append(f"{_trimmed(f'CAST({raw} AS VARCHAR)')} IN ({listed})")
+    return " OR ".join(conditions) or "false"
 
 
 def _code_type(levels: int) -> str:
@@ -69,16 +104,36 @@ def place_of(column: Column, place: str | None, undeclared: int) -> int:
 def beyond_sql(name: str, column: Numeric, kind: str) -> str:
     """Return an SQL condition for values of a continuous column that its bounds cut off."""
     raw = quote_name(name)
-    value, (low, high) = _number(raw, kind), column.bounds
+    value, (low, high) = _number(raw, column, kind), column.bounds
     outside = f"NOT isnan({value}) AND ({value} < {_literal(low)} OR {value} > {_literal(high)})"
     # DuckDB 2.0 leaves a cast to its reader of CSV files, where it may fail, if a text is not asked for itself
-    return f"NOT ({_is_missing(raw, kind)}) AND {outside}"
+    return f"NOT ({_is_missing(raw, kind)} OR {_is_code(raw, column, kind)}) AND {outside}"
 
 
-def _number(raw: str, kind: str) -> str:
-    if kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN" or kind.startswith("DECIMAL"):
+def _holds_numbers(kind: str) -> bool:
+    return kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN" or kind.startswith("DECIMAL")
+
+
+def _number(raw: str, column: Numeric, kind: str) -> str:
+    """Return an SQL expression for the number that a value is written as; NULL if it is none."""
+    if _holds_numbers(kind):
         return f"CAST({raw} AS DOUBLE)"
-    return f"TRY_CAST(CAST({raw} AS VARCHAR) AS DOUBLE)"
+    text = f"CAST({raw} AS VARCHAR)"
+    for sign, instead in column.rewriting:
+        text = f"replace({text}, {quote_text(sign)}, {quote_text(instead)})"
+    return f"TRY_CAST({text} AS DOUBLE)"
+
+
+def number_sql(name: str, column: Numeric, kind: str) -> str:
+    """Return an SQL expression for the number that a value of column ``name`` is written as; NULL if it is none."""
+    return _number(quote_name(name), column, kind)
+
+
+def missing_sql(name: str, column: Numeric, kind: str) -> str:
+    """Return an SQL condition for values of a continuous column that are missing, or mean that."""
+    raw = quote_name(name)
+    value = _number(raw, column, kind)
+    return f"{_is_missing(raw, kind)} OR coalesce(isnan({value}), false) OR {_is_code(raw, column, kind)}"
 
 
 def _bin(value: str, column: Numeric) -> str:
@@ -111,38 +166,47 @@ def _literal(number: float, kind: str = "DOUBLE") -> str:
     return f"CAST({quote_text(repr(float(number)))} AS {kind})"
 
 
-def _matches(name: str, raw: str, column: Categorical, kind: str) -> list[tuple[str, int]]:
-    """Return the condition under which each declared category is met, with its code."""
-    labels = column.levels
+def _matches(name: str, raw: str, column: Categorical, kind: str) -> list[tuple[str, int | None]]:
+    """Return the condition under which each declared text is met, with its code; None for what means missing."""
     if kind in _INTEGERS:
-        return _numeric_matches(name, raw, labels, "INTEGER")
+        return _numeric_matches(name, raw, column, "INTEGER")
     if kind in _FLOATS:
-        return _numeric_matches(name, raw, labels, kind)
+        return _numeric_matches(name, raw, column, kind)
     if kind.startswith("DECIMAL"):
-        return _numeric_matches(name, f"CAST({raw} AS DOUBLE)", labels, "DOUBLE")
+        return _numeric_matches(name, f"CAST({raw} AS DOUBLE)", column, "DOUBLE")
     if kind == "BOOLEAN":
-        found = [(TRUTHS[la.lower()], code) for code, la in enumerate(labels) if la.lower() in TRUTHS]
-        refuse_twins(name, [truth for truth, _ in found])
-        return [(raw if truth else f"NOT {raw}", code) for truth, code in found]
+        return [(raw if truth else f"NOT {raw}", code) for truth, code in truths_of(name, column)]
     text = raw if kind == "VARCHAR" else f"CAST({raw} AS VARCHAR)"
-    return [(f"{text} = {quote_text(label)}", code) for code, label in enumerate(labels)]
+    return [(f"{text} = {quote_text(written)}", code) for written, code in column.spellings]
 
 
-def _numeric_matches(name: str, raw: str, labels: tuple[str, ...], kind: str) -> list[tuple[str, int]]:
-    numbers = [(parse_number(label), code) for code, label in enumerate(labels)]
-    refuse_twins(name, [number for number, _ in numbers if number is not None])
+def _numeric_matches(name: str, raw: str, column: Categorical, kind: str) -> list[tuple[str, int | None]]:
     found = []
-    for number, code in numbers:
-        if number is not None and kind != "INTEGER":
+    for _, number, code in numbers_of(name, column):
+        if kind != "INTEGER":
             found.append((f"{raw} = {_literal(float(number), kind)}", code))
-        elif number is not None and number.denominator == 1 and abs(number) < 1 << 100:
+        elif number.denominator == 1 and abs(number) < 1 << 100:
             found.append((f"{raw} = {number}", code))
     return found
 
 
-def refuse_twins(name: str, values: Sequence[object]) -> None:
+def numbers_of(name: str, column: Categorical) -> list[tuple[str, Fraction, int | None]]:
+    """Return declared texts that mean numbers, with these and their codes."""
+    found = [(text, number, code) for text, code in column.spellings if (number := parse_number(text)) is not None]
+    _refuse_twins(name, {(number, code) for _, number, code in found})
+    return found
+
+
+def truths_of(name: str, column: Categorical) -> list[tuple[bool, int | None]]:
+    """Return the truth values that declared texts mean, with their codes."""
+    found = [(TRUTHS[text.lower()], code) for text, code in column.spellings if text.lower() in TRUTHS]
+    _refuse_twins(name, set(found))
+    return found
+
+
+def _refuse_twins(name: str, met: Collection[tuple[object, int | None]]) -> None:
     """Refuse categories that cannot be told apart where the data hold numbers or truth values."""
-    if len(set(values)) != len(values):
+    if len({value for value, _ in met}) != len(met):
         raise DomainError(
             f"column {name!r}: two declared categories mean the same number or truth value, and the data hold such "
             "values, not text; declare one of them, or store the column as text"

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from discreet.data.encoding import beyond_sql, code_sql, quote_name, quote_text
+from discreet.data.encoding import beyond_sql, code_sql, missing_sql, number_sql, quote_name, quote_text
 from discreet.data.frames import NAME, as_frame
 from discreet.data.misfits import Look, Misfit, check_names, check_present, check_rows, refuse_misfits
 from discreet.data.people import check_id, chosen_sql, count_made_up, left_sql, person_sql
-from discreet.domain import Domain, Numeric
+from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import DiscreetError, TableError
 from discreet.progress import Progress
 from discreet.sealed import Sealed
@@ -39,6 +39,10 @@ T = TypeVar("T")
 
 CHOSEN = "discreet_chosen"
 """Temporary table of the rows of people that are used."""
+
+KEPT = "discreet_kept"
+KEPT_VALUES = 20_000_000
+"""Temporary table of all values, and how many there may be."""
 
 HEADER_BYTES = 1 << 20
 """The header line of a CSV file is no longer than this."""
@@ -148,21 +152,39 @@ class Source(Sealed):
         self.query(f"CREATE OR REPLACE TEMP TABLE {CHOSEN} AS {chosen}")
         return Choice(f"SELECT * FROM {CHOSEN}", missing)
 
-    def look(self, name: str, most: int) -> Look:
-        """Look at one column, for a draft."""
-        raw, relation = f"CAST({quote_name(name)} AS VARCHAR)", self.relation
-        floating = self.kinds[name] in ("FLOAT", "DOUBLE")
-        gone = f"{raw} IS NULL OR {raw} = 'nan'" if floating else f"{raw} IS NULL"
-        seen = self.query(f"SELECT DISTINCT {raw} FROM {relation} WHERE NOT ({gone}) LIMIT {most}")
-        labels = tuple(str(row[0]) for row in seen)
-        missing = self.query(f"SELECT count(*) FROM {relation} WHERE {gone}")[0][0] > 0
-        number = f"TRY_CAST({raw} AS DOUBLE)"
-        low, high, strange = self.query(
-            f"SELECT min({number}) FILTER (isfinite({number})), max({number}) FILTER (isfinite({number})), "
-            f"count(*) FILTER ({raw} IS NOT NULL AND {number} IS NULL) FROM {relation}"
+    def keep(self) -> None:
+        """Hold the values in memory if they are not too many: a draft looks at them often."""
+        if self.rows * len(self.kinds) <= KEPT_VALUES:
+            self.query(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS SELECT * FROM {self.relation}")
+            self.relation = KEPT
+
+    def which(self, name: str, column: Categorical) -> tuple[str, ...]:
+        """Return the categories that occur in a column, for a draft."""
+        code = code_sql(name, column, self.kinds[name])
+        met = {int(row[0]) for row in self.query(f"SELECT DISTINCT {code} FROM ({self._values(name)})")}
+        return tuple(label for i, label in enumerate(column.categories) if i in met)
+
+    def look(self, name: str, most: int, reading: Numeric) -> Look:
+        """Look at one column, for a draft: as text, and as the numbers that it is read as."""
+        kind = self.kinds[name]
+        gone, number = missing_sql(name, reading, kind), number_sql(name, reading, kind)
+        kept = (
+            f"SELECT CAST({quote_name(name)} AS VARCHAR) AS label, rows, {number} AS value "
+            f"FROM ({self._values(name)}) WHERE NOT ({gone})"
+        )
+        labels = self.query(f"SELECT label, sum(rows) AS n FROM ({kept}) GROUP BY 1 ORDER BY n DESC, 1 LIMIT {most}")
+        finite = "FILTER (isfinite(value))"
+        different, present, strange, low, high, whole = self.query(
+            "SELECT count(DISTINCT label), coalesce(sum(rows), 0), coalesce(sum(rows) FILTER (value IS NULL), 0), "
+            f"min(value) {finite}, max(value) {finite}, bool_and(value = floor(value)) {finite} FROM ({kept})"
         )[0]
-        low, high = (None, None) if strange else (low, high)
-        return Look(labels, missing, floating and bool({"inf", "-inf"} & set(labels)), low, high)
+        timed = kind.startswith(("DATE", "TIME", "INTERVAL"))
+        common = {str(label): int(count) for label, count in labels}
+        return Look(common, different, self.rows - int(present), int(strange), low, high, bool(whole), timed)
+
+    def _values(self, name: str) -> str:
+        """Return the query for the different values of a column, with the number of rows that have them."""
+        return f"SELECT {quote_name(name)}, count(*) AS rows FROM {self.relation} GROUP BY 1"
 
 
 def quietly(name: str, work: Callable[[], T]) -> T:

@@ -138,14 +138,22 @@ def _declaration(domain: Domain | None, name: str) -> Column | None:
 
 def _write_all(values: npt.NDArray[Any], column: Column | None) -> npt.NDArray[Any]:
     """Return objects as texts: numbers and truth values as the label they mean, others as they are written."""
-    labels = column.levels if isinstance(column, Categorical) else ()
+    labels = [text for text, _ in column.spellings] if isinstance(column, Categorical) else []
     numbers = _unambiguous([(n, label) for label in labels if (n := parse_number(label)) is not None])
     truths = _unambiguous([(TRUTHS[label.lower()], label) for label in labels if label.lower() in TRUTHS])
+    texts = np.empty(len(values), dtype=object)
     if isinstance(column, Numeric):
         truths = {True: "1", False: "0"}
-    texts = np.empty(len(values), dtype=object)
-    texts[:] = [v if type(v) is str else _write(v, numbers, truths) for v in values.tolist()]
+        written = [v if type(v) is str else _as_declared(_write(v, numbers, truths), column) for v in values.tolist()]
+    else:
+        written = [v if type(v) is str else _write(v, numbers, truths) for v in values.tolist()]
+    texts[:] = written
     return texts
+
+
+def _as_declared(number: str | None, column: Numeric) -> str | None:
+    """Return a number with the declared sign before decimals."""
+    return number if number is None or column.decimal == "." else number.replace(".", column.decimal)
 
 
 def _unambiguous(pairs: list[tuple[K, str]]) -> dict[K, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
 from discreet.domain import Domain
@@ -25,20 +25,29 @@ class Look:
     Parameters
     ----------
     labels
-        Some of its different values, as text; as many as were asked for, if there are more.
+        Its most common values as text, with how often they occur; as many as were asked for, if there are more.
+    different
+        How many different values there are.
     missing
-        Whether values are missing.
-    endless
-        Whether a number is infinite.
+        How many values are missing.
+    strange
+        How many values are neither missing nor numbers.
     low, high
-        The smallest and the largest finite number; None where values are no numbers.
+        The smallest and the largest finite number; None where there is none.
+    whole
+        Whether all numbers are whole.
+    timed
+        Whether they are dates or times by their type.
     """
 
-    labels: tuple[str, ...]
-    missing: bool
-    endless: bool
+    labels: Mapping[str, int]
+    different: int
+    missing: int
+    strange: int
     low: float | None
     high: float | None
+    whole: bool
+    timed: bool
 
 
 def check_names(name: str, columns: Collection[object]) -> None:

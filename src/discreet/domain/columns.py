@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from discreet.domain.yaml import Node, as_bool, as_int, as_labels, as_number, as_text, refuse_unknown
+from discreet.domain.spelling import Ignored, check_ignored, check_signs, fold, rewriting
+from discreet.domain.yaml import Node, as_bool, as_int, as_labels, as_mapping, as_number, as_text, refuse_unknown
 from discreet.errors import DomainError
 
 MAX_LEVELS = 60_000
@@ -43,21 +44,42 @@ class Categorical:
 
     ``missing`` and ``other`` name the category for missing and for foreign values; a name that is
     not among ``categories`` becomes a level of its own, after them. ``None`` means undeclared.
+
+    How values may be written: ``missing_codes`` are texts or numbers that mean missing, ``merge`` gives other ways to
+    write a category, and ``ignore`` says whether ``case`` and ``spaces`` at the ends matter.
     """
 
     categories: tuple[str, ...]
     ordered: bool = False
     missing: str | None = None
     other: str | None = None
+    missing_codes: tuple[str, ...] = ()
+    merge: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    ignore: tuple[Ignored, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.categories:
             raise DomainError("categories: declare at least one")
         if len(set(self.categories)) != len(self.categories):
             raise DomainError("categories: the same label stands twice")
-        _check_labels((*self.categories, self.missing, self.other))
+        _check_labels((*self.categories, self.missing, self.other, *self.missing_codes))
+        _check_labels(text for texts in self.merge.values() for text in texts)
         if len(self.levels) > MAX_LEVELS:
             raise DomainError(f"categories: more than {MAX_LEVELS} levels")
+        check_ignored(self.ignore)
+        if not set(self.merge) <= set(self.levels):
+            raise DomainError("merge: a label that is not among the categories; declare it there")
+        met = [text for text, _ in self.spellings]
+        if len(set(met)) != len(met):
+            raise DomainError("two labels, codes or ways to write them are the same text, or differ in what is ignored")
+
+    @cached_property
+    def spellings(self) -> tuple[tuple[str, int | None], ...]:
+        """Every text that is met, without what is ignored, with its code; None for what means missing."""
+        found: list[tuple[str, int | None]] = [(label, code) for code, label in enumerate(self.levels)]
+        found += [(text, self.levels.index(label)) for label, texts in self.merge.items() for text in texts]
+        found += [(text, None) for text in self.missing_codes]
+        return tuple((fold(text, self.ignore), code) for text, code in found)
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
@@ -85,6 +107,10 @@ class Numeric:
 
     ``at`` says where a number of bins begins: at equal widths, or at private quantiles, which cost budget. Until these
     are released and the column is ``settled``, it is encoded on a fine public grid.
+
+    How values may be written: ``missing_codes`` are texts or numbers that mean missing; where a table holds numbers as
+    text, ``decimal`` is the sign before decimals, ``thousands`` the one between thousands, and ``units`` are texts
+    beside the number that are left out.
     """
 
     bounds: tuple[float, float]
@@ -92,6 +118,10 @@ class Numeric:
     missing: str | None = None
     other: str | None = None
     at: Literal["equal-width", "quantiles"] = EQUAL_WIDTH
+    missing_codes: tuple[str, ...] = ()
+    decimal: str = "."
+    thousands: str | None = None
+    units: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         low, high = self.bounds
@@ -103,7 +133,8 @@ class Numeric:
             raise DomainError(f"bins: a whole number from 1 to {MAX_BINS}, or the bins' edges")
         if isinstance(self.bins, tuple):
             self._check_edges(self.bins)
-        _check_labels((self.missing, self.other))
+        _check_labels((self.missing, self.other, *self.missing_codes))
+        check_signs(self.decimal, self.thousands, self.units)
         self._check_at()
         names = {p for p in (self.missing, self.other) if p is not None}
         if names & set(self._bin_labels()):
@@ -125,6 +156,11 @@ class Numeric:
             raise DomainError("bounds: too close together for bins at quantiles")
         if any(place is not None and place.startswith("[") for place in (self.missing, self.other)):
             raise DomainError("missing, other: a label that begins with `[` could become that of a bin")
+
+    @property
+    def rewriting(self) -> tuple[tuple[str, str], ...]:
+        """What is replaced by what in a text before it is read as a number."""
+        return rewriting(self.decimal, self.thousands, self.units)
 
     @property
     def settled(self) -> bool:
@@ -183,21 +219,36 @@ class Numeric:
 Column = Categorical | Numeric
 
 
+_PLACES = ("missing", "other", "missing_codes")
+
+
 def read_column(spec: Mapping[str, Node]) -> Column:
     """Build one column from its declaration."""
-    places = {key: as_text(spec[key], DomainError, key) for key in ("missing", "other") if key in spec}
+    common: dict[str, Any] = {key: as_text(spec[key], DomainError, key) for key in ("missing", "other") if key in spec}
+    common |= _lists(spec, "missing_codes")
     if "categories" in spec and "bounds" in spec:
         raise DomainError("declare either categories or bounds, not both")
     if "categories" in spec:
-        refuse_unknown(spec, ("categories", "ordered", "missing", "other"), DomainError, "a categorical column")
+        refuse_unknown(
+            spec, ("categories", "ordered", *_PLACES, "merge", "ignore"), DomainError, "a categorical column"
+        )
         ordered = as_bool(spec.get("ordered", "false"), DomainError, "ordered")
         labels = as_labels(spec["categories"], DomainError, "categories")
-        return Categorical(categories=labels, ordered=ordered, **places)
+        merged = as_mapping(spec.get("merge", {}), DomainError, "merge")
+        merge = {label: as_labels(texts, DomainError, "merge") for label, texts in merged.items()}
+        return Categorical(categories=labels, ordered=ordered, merge=merge, **common, **_lists(spec, "ignore"))
     if "bounds" in spec:
-        refuse_unknown(spec, ("bounds", "bins", "at", "missing", "other"), DomainError, "a numeric column")
+        known = ("bounds", "bins", "at", *_PLACES, "decimal", "thousands", "units")
+        refuse_unknown(spec, known, DomainError, "a numeric column")
+        common |= {key: as_text(spec[key], DomainError, key) for key in ("decimal", "thousands") if key in spec}
+        common |= _lists(spec, "units")
         at = _read_at(as_text(spec.get("at", EQUAL_WIDTH), DomainError, "at"))
-        return Numeric(bounds=_read_bounds(spec["bounds"]), bins=_read_bins(spec.get("bins")), at=at, **places)
+        return Numeric(bounds=_read_bounds(spec["bounds"]), bins=_read_bins(spec.get("bins")), at=at, **common)
     raise DomainError("declare `categories: [...]` or `bounds: [low, high]`")
+
+
+def _lists(spec: Mapping[str, Node], key: str) -> dict[str, Any]:
+    return {key: as_labels(spec[key], DomainError, key)} if key in spec else {}
 
 
 def _read_bounds(node: Node) -> tuple[float, float]:
@@ -224,9 +275,21 @@ def _read_at(text: str) -> Literal["equal-width", "quantiles"]:
 def write_column(column: Column) -> dict[str, Any]:
     """Return one column's declaration as plain data."""
     places = {key: getattr(column, key) for key in ("missing", "other") if getattr(column, key) is not None}
+    written = _written(column, "missing_codes", *(("ignore",) if isinstance(column, Categorical) else ("units",)))
     if isinstance(column, Categorical):
         ordered = {"ordered": True} if column.ordered else {}
-        return {"categories": list(column.categories), **ordered, **places}
+        merge = {label: list(texts) for label, texts in column.merge.items()}
+        return {"categories": list(column.categories), **ordered, **places, **written} | (
+            {"merge": merge} if merge else {}
+        )
     bins = list(column.bins) if isinstance(column.bins, tuple) else column.bins
     at = {} if column.settled else {"at": column.at}
-    return {"bounds": list(column.bounds), **({} if bins is None else {"bins": bins}), **at, **places}
+    decimal = {} if column.decimal == "." else {"decimal": column.decimal}
+    thousands = {} if column.thousands is None else {"thousands": column.thousands}
+    bounds = {"bounds": list(column.bounds), **({} if bins is None else {"bins": bins})}
+    return {**bounds, **at, **places, **written, **decimal, **thousands}
+
+
+def _written(column: Column, *keys: str) -> dict[str, list[str]]:
+    """Return lists of texts, where there are any."""
+    return {key: list(getattr(column, key)) for key in keys if getattr(column, key)}

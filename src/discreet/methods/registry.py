@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.domain import Domain, Numeric
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
 from discreet.methods import em_pc, flipped, marginals, moments, pcd, priv_pc, svt_pc
 from discreet.methods.method import Method
@@ -63,3 +64,11 @@ def budget_for(
     if currency is None and delta and method_of(settings).in_zcdp:
         currency = Currency.ZCDP
     return Budget(epsilon=epsilon, delta=delta, currency=currency, group=group, reserve=reserve)
+
+
+def refuse_unaskable(
+    settings: Settings, domain: Domain, epsilon: float, delta: float, knowledge: Knowledge = NOTHING_KNOWN
+) -> None:
+    """Refuse what a run would refuse, from public facts alone."""
+    budget = budget_for(settings, epsilon, delta, group=domain.group)
+    method_of(settings).encode(settings, domain, budget, knowledge)

@@ -59,12 +59,7 @@ def select_first(domain: Domain, knowledge: Knowledge, currency: Currency) -> Co
     pairs = tuple(pair for pair in all_pairs(several) if knowledge.may_touch(*pair))
     if not pairs:
         return None
-    for a, b in pairs:
-        if (domain.size(a) - 1) * (domain.size(b) - 1) > MAX_DIRECTIONS:
-            raise SettingError(
-                f"columns {a!r} and {b!r} have {domain.size(a)} and {domain.size(b)} levels, too many for one table: "
-                "declare fewer categories or bins"
-            )
+    _refuse_large(pairs, domain)
     paired = {column for pair in pairs for column in pair}
     tables = Counts((*pairs, *((column,) for column in sorted(several) if column not in paired)))
     if currency is not Currency.PURE:
@@ -75,6 +70,20 @@ def select_first(domain: Domain, knowledge: Knowledge, currency: Currency) -> Co
         return interactions
     tables.sensitivity(domain)
     return tables
+
+
+def _refuse_large(pairs: Sequence[tuple[str, str]], domain: Domain) -> None:
+    """Refuse tables of two columns with too many levels, and name all columns that have more than two could have."""
+    large = [pair for pair in pairs if prod(domain.size(column) - 1 for column in pair) > MAX_DIRECTIONS]
+    if not large:
+        return
+    most = math.isqrt(MAX_DIRECTIONS) + 1
+    columns = sorted({c for pair in large for c in pair if domain.size(c) > most}, key=lambda c: (-domain.size(c), c))
+    named = ", ".join(f"{column!r} ({domain.size(column):,})" for column in columns)
+    raise SettingError(
+        f"columns with too many levels for a table of two: {named}. Declare fewer categories or bins, at most {most} "
+        "levels each"
+    )
 
 
 def select_next(

@@ -21,7 +21,7 @@ from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.methods.discover import discover_in
-from discreet.methods.registry import budget_for, method_of, settings_for
+from discreet.methods.registry import budget_for, method_of, refuse_unaskable, settings_for
 from discreet.methods.session import check_domain
 from discreet.privacy.accounting import check_guarantee, delta_for
 from discreet.privacy.mechanisms.additive import additive_for
@@ -173,6 +173,11 @@ def _cases(
         for epsilon in epsilons:
             check_guarantee(epsilon, _promised(delta, count), domain.with_rows(count).rows)
     chosen = [settings_for(method, domain.widest()) for method in methods]
+    refused = [
+        _refusal(domain, settings, _middle(epsilons), _promised(delta, domain.rows), knowledge) for settings in chosen
+    ]
+    if all(words is not None for words in refused):
+        raise SettingError(f"none of this can run: {refused[0]}")
     ordered = sorted(set(epsilons))
     if rows:
         return tuple(Case(s, n, e, _promised(delta, n)) for s in chosen for n in sorted(set(rows)) for e in ordered)
@@ -184,6 +189,15 @@ def _cases(
             Case(settings, n, middle, _promised(delta, n)) for n in beside if n >= 2 and (not delta or n < 1 / delta)
         ]
     return tuple(found)
+
+
+def _refusal(domain: Domain, settings: Settings, epsilon: float, delta: float, knowledge: Knowledge) -> str | None:
+    """Return why a method cannot be asked; None if it can."""
+    try:
+        refuse_unaskable(settings, domain, epsilon, delta, knowledge)
+    except SettingError as error:
+        return str(error)
+    return None
 
 
 def _promised(delta: float | None, rows: int) -> float:

@@ -66,7 +66,7 @@ def between_bounds(domain: Domain) -> Domain:
 
     def plain(column: Column) -> Column:
         if isinstance(column, Numeric) and column.missing is None and column.other is None:
-            return Numeric(bounds=column.bounds)
+            return replace(column, bins=None, at="equal-width")
         return column
 
     return replace(domain, columns={name: plain(column) for name, column in domain.columns.items()})

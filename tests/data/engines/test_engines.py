@@ -20,6 +20,7 @@ from discreet.cli import main
 from discreet.cli.options import source_name
 from discreet.data import counting as sizing
 from discreet.data.counting import block_cells, blocks, margin
+from discreet.data.draft import draft_yaml
 from discreet.data.engines.postgres import split_url
 from discreet.data.engines.registry import in_engine, open_engine
 from discreet.data.engines.table import EngineTable
@@ -34,7 +35,7 @@ from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.room import Room
 from discreet.testing import SeededNoise
-from support.engine_data import HOSTILE, nasty, to_postgres
+from support.engine_data import HOSTILE, nasty, spelled, to_postgres
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB
 
@@ -185,6 +186,26 @@ def test_misfits_clipped_values_and_marks_are_those_of_files(people, url):
     assert there.mark(domain) == open_engine(url).mark(domain)
     fewer = Domain({n: domain[n] for n in list(domain)[:5]}, rows=ROWS)
     assert there.mark(fewer) != there.mark(domain)
+
+
+def test_all_engines_read_what_is_written_in_many_ways_alike(server, base, tmp_path):
+    import ibis
+
+    table, domain = spelled(5_000, np.random.default_rng(5))
+    pq.write_table(table, tmp_path / "t.parquet")
+    to_postgres(server.get_uri(), "spelled", table)
+    plain = load(table, domain)
+    sets = [(name,) for name in domain]
+    expected = plain.counts(sets)
+    assert all((found > 0).all() for found in expected)  # or else nothing would be compared
+    for data in (ibis.duckdb.connect().read_parquet(tmp_path / "t.parquet"), f"{base}&table=spelled"):
+        there = open_source(data, domain)
+        assert [x.tolist() for x in load(data, domain).counts(sets)] == [x.tolist() for x in expected]
+        assert there.count_clipped(domain) == open_source(table, domain).count_clipped(domain) != {}
+
+    few = table.select(["sex", "grade", "pulse"])
+    to_postgres(server.get_uri(), "few", few)
+    assert draft_yaml(open_engine(f"{base}&table=few")) == draft_yaml(open_source(few))
 
 
 def test_bins_that_wait_for_quantiles_are_found_in_the_engine(people, url):

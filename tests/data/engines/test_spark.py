@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
+from discreet.data.draft import draft_yaml
 from discreet.data.engines.registry import open_engine
 from discreet.data.engines.spark import split_url
-from discreet.data.load import Reading, load
+from discreet.data.load import Reading, load, open_source
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import EngineError, MisfitError, RoomError, SettingError, TableError
 from discreet.methods.discover import discover_in
@@ -25,7 +26,7 @@ from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.room import Room
 from discreet.testing import SeededNoise
-from support.engine_data import HOSTILE, nasty
+from support.engine_data import HOSTILE, nasty, spelled
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 import spark_cluster
@@ -115,9 +116,18 @@ class TestCluster:
         assert said[-1].endswith(f"{len(sets)} of {len(sets)} tables counted")
         forget()
 
-    def test_the_custodian_is_told_the_same(self, people):
-        from discreet.data.load import open_source
+    def test_it_reads_what_is_written_in_many_ways_alike(self, spark):
+        table, domain = spelled(2_000, np.random.default_rng(5))
+        pq.write_table(table, spark[1] / "spelled.parquet")
+        url, sets = f"{spark[0]}?parquet={spark[1] / 'spelled.parquet'}", [(name,) for name in domain]
+        expected = [x.tolist() for x in load(table, domain).counts(sets)]
+        assert [x.tolist() for x in load(url, domain).counts(sets)] == expected
+        pq.write_table(table.select(["sex", "grade"]), spark[1] / "few.parquet")
+        few = open_engine(f"{spark[0]}?parquet={spark[1] / 'few.parquet'}")
+        assert draft_yaml(few) == draft_yaml(open_source(table.select(["sex", "grade"])))
+        forget()
 
+    def test_the_custodian_is_told_the_same(self, people):
         table, domain, url = people
         there, plain = open_engine(url), open_source(table, domain)
         assert there.count_clipped(domain) == plain.count_clipped(domain)

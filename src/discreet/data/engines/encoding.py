@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.encoding import TRUTHS, place_of, refuse_twins
+from discreet.data.encoding import numbers_of, place_of, truths_of
 from discreet.data.engines.engine import Engine, Expr, double
 from discreet.domain import GRID, STEPS, Categorical, Column, Numeric
+from discreet.domain.spelling import BLANKS, CAPITALS, HARD_BLANK, SMALL
 from discreet.domain.yaml import parse_number
 from discreet.errors import MisfitError
 
@@ -56,11 +57,15 @@ def code_of(name: str, raw: Expr, column: Column, engine: Engine) -> Expr:
     missing = place_of(column, column.missing, column.size)
     other = place_of(column, column.other, column.size + 1)
     _check_kind(name, raw.type(), column)
+    absent = gone(raw, engine)
     if isinstance(column, Categorical):
-        cases = _matches(name, raw, column, engine)
+        met = _matches(name, raw, column, engine)
+        cases = [(condition, missing if code is None else code) for condition, code in met]
+        if "spaces" in column.ignore and raw.type().is_string():
+            absent |= _trimmed(raw) == ""
     else:
         cases = _numbers(raw, column, engine, missing)
-    return ibis.cases((gone(raw, engine), missing), *cases, else_=other).cast("int32")
+    return ibis.cases((absent, missing), *cases, else_=other).cast("int32")
 
 
 def beyond(raw: Expr, column: Numeric, engine: Engine) -> Expr:
@@ -73,11 +78,38 @@ def beyond(raw: Expr, column: Numeric, engine: Engine) -> Expr:
     if not _as_text(kind):
         value = engine.to_double(raw)
         found = (value < double(low)) | (value > double(high))
-        return found & ~gone(raw, engine)
+        return found & ~gone(raw, engine) & ~_is_code(value, column)
     text, word = _text(raw), _word(raw)
-    value = _value(text, engine)
-    found = ibis.cases((_is_number(text, engine), (value < double(low)) | (value > double(high))), else_=False)
+    value = _value(_rewritten(text, column), engine)
+    outside = ((value < double(low)) | (value > double(high))) & ~_is_code(value, column)
+    found = ibis.cases((_is_number(text, column, engine), outside), else_=False)
     return found | word.isin(_HIGH + _LOW)
+
+
+def number_of(raw: Expr, column: Numeric, engine: Engine) -> Expr:
+    """Return the number that a value is written as; NULL if it is none."""
+    import ibis
+
+    kind = raw.type()
+    if kind.is_boolean():
+        return raw.cast("int64").cast("float64")
+    if not _as_text(kind):
+        return engine.to_double(raw)
+    text = _text(raw)
+    number = _value(_rewritten(text, column), engine)
+    return ibis.cases((_is_number(text, column, engine), number), else_=ibis.null("float64"))
+
+
+def missing_of(raw: Expr, column: Numeric, engine: Engine) -> Expr:
+    """Whether a value is missing, or means that."""
+    import ibis
+
+    coded = _is_code(number_of(raw, column, engine), column)
+    found = gone(raw, engine) | ibis.coalesce(coded, ibis.literal(value=False))
+    if not _as_text(raw.type()):
+        return found
+    codes = [code.strip(BLANKS) for code in column.missing_codes]
+    return found | _word(raw).isin(_NAN) | (_trimmed(_text(raw)).isin(codes) if codes else False)
 
 
 def _check_kind(name: str, kind: DataType, column: Column) -> None:
@@ -120,9 +152,28 @@ def _word(raw: Expr) -> Expr:
     return _short(_text(raw)).lower().strip()
 
 
-def _is_number(text: Expr, engine: Engine) -> Expr:
+def _rewritten(text: Expr, column: Numeric) -> Expr:
+    """Return a text with numbers as engines read them."""
+    for sign, instead in column.rewriting:
+        text = text.replace(sign, instead)
+    return text
+
+
+def _trimmed(text: Expr) -> Expr:
+    return text.replace(HARD_BLANK, " ").strip()
+
+
+def _is_number(text: Expr, column: Numeric, engine: Engine) -> Expr:
     """Whether a text is a number."""
-    return (text.length() <= LONGEST) & _short(text).re_search(NUMBER + engine.end_of_text)
+    return (text.length() <= LONGEST) & _rewritten(_short(text), column).re_search(NUMBER + engine.end_of_text)
+
+
+def _is_code(value: Expr, column: Numeric) -> Expr:
+    """Whether a number means missing."""
+    import ibis
+
+    numbers = [float(number) for code in column.missing_codes if (number := parse_number(code)) is not None]
+    return value.isin([double(number) for number in numbers]) if numbers else ibis.literal(value=False)
 
 
 def _value(text: Expr, engine: Engine) -> Expr:
@@ -138,11 +189,17 @@ def _numbers(raw: Expr, column: Numeric, engine: Engine, missing: int) -> list[t
     if kind.is_boolean():
         return [(raw, _bin(double(1.0), column)), (~raw, _bin(double(0.0), column))]
     if not _as_text(kind):
-        return [(ibis.literal(value=True), _bin(engine.to_double(raw), column))]
+        value = engine.to_double(raw)
+        return [(_is_code(value, column), ibis.literal(missing)), (ibis.literal(value=True), _bin(value, column))]
     text, word = _text(raw), _word(raw)
+    value = _value(_rewritten(text, column), engine)
+    codes = [code.strip(BLANKS) for code in column.missing_codes]
+    coded = [(_trimmed(text).isin(codes), ibis.literal(missing))] if codes else []
+    number = ibis.cases((_is_code(value, column), ibis.literal(missing)), else_=_bin(value, column).cast("int64"))
     last = column.size - 1 - len({column.missing, column.other} - {None})
     return [
-        (_is_number(text, engine), _bin(_value(text, engine), column)),
+        *coded,
+        (_is_number(text, column, engine), number),
         (word.isin(_NAN), ibis.literal(missing)),
         (word.isin(_HIGH), ibis.literal(last)),
         (word.isin(_LOW), ibis.literal(0)),
@@ -192,32 +249,32 @@ def _cap(step: Expr, last: int) -> Expr:
     return ibis.least(step.cast("int64"), ibis.literal(last, type="int64"))
 
 
-def _matches(name: str, raw: Expr, column: Categorical, engine: Engine) -> list[tuple[Expr, Expr]]:
-    """Return the condition under which each declared category is met, with its code."""
-    kind, labels = raw.type(), column.levels
+def _matches(name: str, raw: Expr, column: Categorical, engine: Engine) -> list[tuple[Expr, int | None]]:
+    """Return the condition under which each declared text is met, with its code; None for what means missing."""
+    kind = raw.type()
     if kind.is_boolean():
-        found = [(TRUTHS[la.lower()], code) for code, la in enumerate(labels) if la.lower() in TRUTHS]
-        refuse_twins(name, [truth for truth, _ in found])
-        return [(raw if truth else ~raw, code) for truth, code in found]
+        return [(raw if truth else ~raw, code) for truth, code in truths_of(name, column)]
     if kind.is_numeric():
-        return _numeric_matches(name, raw, labels, engine)
+        return _numeric_matches(name, raw, column, engine)
     text = _text(raw)
-    return [(text == label, code) for code, label in enumerate(labels)]
+    if "spaces" in column.ignore:
+        text = _trimmed(text)
+    if "case" in column.ignore:
+        text = text.translate(CAPITALS, SMALL)
+    return [(text == written, code) for written, code in column.spellings]
 
 
-def _numeric_matches(name: str, raw: Expr, labels: tuple[str, ...], engine: Engine) -> list[tuple[Expr, Expr]]:
+def _numeric_matches(name: str, raw: Expr, column: Categorical, engine: Engine) -> list[tuple[Expr, int | None]]:
     import ibis
 
     kind = raw.type()
-    numbers = [(number, code) for code, la in enumerate(labels) if (number := parse_number(la)) is not None]
-    refuse_twins(name, [number for number, _ in numbers])
-    found: list[tuple[Expr, Expr]] = []
-    for number, code in numbers:
+    found: list[tuple[Expr, int | None]] = []
+    for text, number, code in numbers_of(name, column):
         if kind.is_integer():
             if number.denominator == 1 and -(1 << 63) <= number < 1 << 63:
                 found.append((raw == ibis.literal(int(number), type="int64"), code))
         elif kind.is_decimal():
-            found.append((engine.decimal_is(raw, labels[code], float(number)), code))
+            found.append((engine.decimal_is(raw, text, float(number)), code))
         elif not kind.is_float32() or _fits(float(number)):
             same = "float32" if kind.is_float32() else "float64"
             found.append((raw.cast(same) == double(float(number), same), code))

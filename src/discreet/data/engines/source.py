@@ -5,19 +5,20 @@ This is the custodian's side. What goes wrong here is told to the custodian, by 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.data.counting import narrowest
-from discreet.data.engines.encoding import beyond, code_of, gone
-from discreet.data.engines.engine import Engine, Expr
+from discreet.data.engines.encoding import beyond, code_of, missing_of, number_of
+from discreet.data.engines.engine import Engine, Expr, double
 from discreet.data.engines.table import EngineTable
 from discreet.data.memory import MemoryTable
 from discreet.data.misfits import Look, Misfit, check_names, check_present, check_rows
 from discreet.data.people import check_id, chosen_expr, count_made_up, fillers, left_expr, person_expr
-from discreet.domain import Domain, Numeric
+from discreet.domain import Categorical, Domain, Numeric
 from discreet.progress import READ, Progress, tell
 from discreet.sealed import Sealed
 
@@ -130,22 +131,39 @@ class EngineSource(Sealed):
             parts[name].append(values.astype(kinds[name]))
         return MemoryTable({name: np.concatenate(arrays) for name, arrays in parts.items()}, domain.sizes)
 
-    def look(self, name: str, most: int) -> Look:
-        """Look at one column, for a draft."""
-        kind, raw, engine = self._table[name].type(), self._table[name], self._engine
-        missing = gone(raw, engine)
-        text = raw.cast("string")
-        there = self._table.filter(~missing)
-        seen = engine.table(there.select(label=text).distinct().limit(most))["label"]
-        nothing = int(engine.table(self._table.aggregate(n=self._table.count(where=missing)))["n"][0])
-        low = high = None
-        if kind.is_numeric():
-            value = engine.to_double(raw)
-            finite = there.filter(~value.isinf()) if kind.is_floating() else there
-            found = engine.table(finite.aggregate(low=value.min(), high=value.max()))
-            low, high = (None if found[k][0] is None else float(found[k][0]) for k in ("low", "high"))
-        endless = kind.is_floating() and any(str(label).lower().lstrip("+-").startswith("inf") for label in seen)
-        return Look(tuple(str(label) for label in seen), nothing > 0, endless, low, high)
+    def keep(self) -> None:
+        """Leave the values where they are."""
+
+    def which(self, name: str, column: Categorical) -> tuple[str, ...]:
+        """Return the categories that occur in a column, for a draft."""
+        code = code_of(name, self._table[name], column, self._engine)
+        met = set(self._engine.table(self._table.select(code=code).distinct())["code"].tolist())
+        return tuple(label for i, label in enumerate(column.categories) if i in met)
+
+    def look(self, name: str, most: int, reading: Numeric) -> Look:
+        """Look at one column, for a draft: as text, and as the numbers that it is read as."""
+        raw, engine = self._table[name], self._engine
+        missing, number = missing_of(raw, reading, engine), number_of(raw, reading, engine)
+        kept = self._table.filter(~missing).select(label=raw.cast("string"), value=number)
+        counted = kept.group_by("label").aggregate(n=kept.count())
+        common = engine.table(counted.order_by([counted.n.desc(), counted.label]).limit(most))
+        finite = kept.value.notnull() & (kept.value.abs() < double(math.inf))
+        found = engine.table(
+            kept.aggregate(
+                different=kept.label.nunique(),
+                present=kept.count(),
+                strange=kept.count(where=kept.value.isnull()),
+                low=kept.value.min(where=finite),
+                high=kept.value.max(where=finite),
+                broken=kept.count(where=finite & (kept.value != kept.value.floor())),
+            )
+        )
+        one = {key: values[0] for key, values in found.items()}
+        low, high = (None if one[k] is None or math.isnan(one[k]) else float(one[k]) for k in ("low", "high"))
+        labels = {str(label): int(n) for label, n in zip(common["label"], common["n"], strict=True)}
+        timed = raw.type().is_temporal() or raw.type().is_interval()
+        counts = (int(one["different"]), self.rows - int(one["present"]), int(one["strange"]))
+        return Look(labels, *counts, low, high, low is not None and not one["broken"], timed)
 
     def _encode_all(self, domain: Domain) -> Expr:
         """Return the codes of all rows, as the engine keeps them."""

@@ -13,6 +13,8 @@ from discreet.data.load import open_source
 from discreet.data.people import MADE_UP
 from discreet.domain import Categorical, Column, Domain
 from discreet.errors import SettingError
+from discreet.methods.registry import refuse_unaskable, settings_for
+from discreet.privacy.accounting import delta_for
 
 _PROBLEMS = {
     "absent": "column {column!r}: declared, but not in the data",
@@ -20,8 +22,10 @@ _PROBLEMS = {
     "left": "rows: the domain declares {declared}, and {found} are left",
     "missing": "column {column!r}: {values} missing values without a place (declare `missing:`)",
     "foreign": "column {column!r}: {values} values outside the declaration without a place (declare `other:`)",
+    "refused": "{words}",
 }
 _PLACED = "column {column!r}: {values:,} of {of:,} values are {kind} and go to {place!r}"
+_MOSTLY = "LOOK AT THIS COLUMN: more than half of it is {kind}. Is it declared as it is written in the table?"
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,10 @@ class Check:
         lines = [
             f"column {name!r}: {n:,} values beyond the bounds are clipped to them" for name, n in self.clipped.items()
         ]
-        lines += [_PLACED.format(of=self.rows, **one) for one in self.placed]
+        for one in self.placed:
+            lines.append(_PLACED.format(of=self.rows, **one))
+            if one["kind"] == "foreign" and 2 * one["values"] > self.rows:
+                lines.append("  " + _MOSTLY.format(**one))
         if self.left is not None and self.domain.people is not None:
             lines.append(
                 f"{self.rows:,} rows, of which {self.left:,} are left if at most {self.domain.people.max_rows:,} are "
@@ -120,6 +127,8 @@ def check(data: object, domain: Domain) -> Check:
             for kind, number in (("missing", misfit.missing), ("foreign", misfit.foreign))
             if number
         ]
+    if refusal := _refusal(domain):
+        problems.append({"column": None, "problem": "refused", "words": refusal})
     known = {*domain.columns, *(() if domain.people is None else (domain.people.id,))}
     return Check(
         domain,
@@ -130,6 +139,15 @@ def check(data: object, domain: Domain) -> Check:
         placed=tuple(_count_placed(source, present)),
         left=left,
     )
+
+
+def _refusal(domain: Domain) -> str | None:
+    """Return why `discover` would refuse the domain, whatever its budget; None if it would not."""
+    try:
+        refuse_unaskable(settings_for("auto", domain.widest()), domain, 1.0, delta_for(domain.rows))
+    except SettingError as error:
+        return str(error)
+    return None
 
 
 def _count_placed(source: Source | EngineSource, columns: Mapping[str, Column]) -> list[dict[str, Any]]:
