@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.domain import DRAFT, Categorical, Domain, Numeric
+from discreet.domain.domain import check_domain
 from discreet.errors import DomainError
 
 EXAMPLE = """
@@ -116,7 +117,7 @@ def test_a_draft_stays_one_until_its_notice_is_deleted():
         assert still.draft
         assert "DRAFT" in repr(still)
         with pytest.raises(DomainError, match="Judge every line"):
-            still.check_judged()
+            check_domain(still)
 
 
 def test_a_repr_is_short_and_names_no_label():

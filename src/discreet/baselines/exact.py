@@ -20,7 +20,7 @@ from discreet.data.load import load
 from discreet.data.memory import MemoryTable
 from discreet.data.stream import StreamTable
 from discreet.domain import Domain
-from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge, check_knowledge
 from discreet.errors import SettingError, UnansweredError
 from discreet.progress import Progress
 from discreet.sealed import Sealed
@@ -103,7 +103,7 @@ class GTest(Sealed):
     max_order = None
 
     def __init__(self, counts: ExactCounts, *, alpha: float = 0.01, free: bool = True) -> None:
-        if not 0 < alpha < 1:
+        if not isinstance(alpha, float | int) or not 0 < alpha < 1:
             raise SettingError("alpha: a number between 0 and 1")
         self.free = free
         self._counts = counts
@@ -262,7 +262,7 @@ def _exact_counts(data: object, domain: Domain, knowledge: Knowledge) -> ExactCo
 
 def load_checked(data: object, domain: Domain, knowledge: Knowledge) -> Recodable:
     """NOT PRIVATE: check what is declared, then load the table."""
-    knowledge.check(domain)
+    check_knowledge(knowledge, domain)
     domain.check_graph()
     return load_unless_loaded(data, domain)
 

@@ -20,6 +20,7 @@ from discreet.baselines.published.discover import Settings
 from discreet.baselines.published.outcome import reason_for
 from discreet.baselines.published.pcd import PcdSettings, discover_pcd
 from discreet.domain import Domain
+from discreet.domain.domain import check_domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import SettingError
 from discreet.progress import WHOLE, Progress, tell
@@ -160,8 +161,7 @@ def discover(
     progress
         Called with a line of words at each step. They depend on exact answers.
     """
-    if not isinstance(domain, Domain):
-        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
+    check_domain(domain, published=False)
     checked = check_settings(method, settings)
     if method in PUBLISHED:
         if method == PCD:
@@ -180,6 +180,8 @@ def check_settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all settings of a method, after refusing those that it does not have."""
     if method not in METHODS:
         raise SettingError(f"method: what is not private is one of {', '.join(METHODS)}, not {method!r}")
+    if not isinstance(given, Mapping):
+        raise SettingError("settings: by name, as in {'alpha': 0.05}")
     given = {name: value for name, value in given.items() if value is not None}
     if "search" in given:
         raise SettingError(f"search: it is for releases, and the method `{method}` makes none")
@@ -189,7 +191,7 @@ def check_settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if method == "greedy-bic":
         return {"max_parents": 5, "restarts": 40, "seed": 0}
     if method == "pc":
-        if given.get("max_order", 0) < 0:
+        if not isinstance(given.get("max_order", 0), int) or given.get("max_order", 0) < 0:
             raise SettingError("max-order: a whole number from 0")
         return {"alpha": given.get("alpha", 0.01), "max_order": given.get("max_order")}
     if method == PCD:

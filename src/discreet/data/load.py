@@ -21,6 +21,7 @@ from discreet.data.misfits import Misfit, refuse_misfits
 from discreet.data.people import fresh_key
 from discreet.data.stream import StreamTable
 from discreet.domain import Domain
+from discreet.domain.domain import check_domain
 from discreet.errors import SettingError, TableError
 from discreet.progress import Progress
 
@@ -93,6 +94,7 @@ def load(
     EngineError
         If the engine that holds the table cannot be reached, or fails.
     """
+    check_domain(domain, published=False)
     if rows is not None and not reading.pull:
         _refuse_rows(rows, domain, remote=in_engine(data))
     source = open_source(data, domain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,10 +33,23 @@ QUANTILES: Literal["quantiles"] = "quantiles"
 def _check_labels(labels: Iterable[str | None]) -> None:
     """Refuse labels that could not be met or written down."""
     for label in labels:
+        if not isinstance(label, str | None):
+            raise DomainError("a label that is not text; in Python, write labels as strings")
         if label == "":
             raise DomainError("an empty label; say where missing values go with `missing:`")
         if label is not None and not label.isascii() and label.encode("utf-8", "ignore").decode("utf-8") != label:
             raise DomainError("a label that is not valid Unicode text")
+
+
+def _plain_numbers(given: Iterable[float], count: int | None = None) -> tuple[float, ...]:
+    """Return numbers as Python has them; those of NumPy are taken, texts are not."""
+    try:
+        found = tuple(n if isinstance(n, int | float) else operator.pos(n).item() for n in given)
+    except (TypeError, AttributeError, ValueError):
+        found = ()
+    if count not in (None, len(found)) or not all(isinstance(n, int | float) for n in found):
+        raise DomainError("bounds: two numbers, [low, high]" if count else "bins: edges are numbers")
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +72,15 @@ class Categorical:
     ignore: tuple[Ignored, ...] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.categories, str) or not isinstance(self.categories, Sequence):
+            raise DomainError("categories: a list of labels")
+        object.__setattr__(self, "categories", tuple(self.categories))
+        _check_labels(self.categories)
         if not self.categories:
             raise DomainError("categories: declare at least one")
         if len(set(self.categories)) != len(self.categories):
             raise DomainError("categories: the same label stands twice")
-        _check_labels((*self.categories, self.missing, self.other, *self.missing_codes))
+        _check_labels((self.missing, self.other, *self.missing_codes))
         _check_labels(text for texts in self.merge.values() for text in texts)
         if len(self.levels) > MAX_LEVELS:
             raise DomainError(f"categories: more than {MAX_LEVELS} levels")
@@ -124,7 +142,12 @@ class Numeric:
     units: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        low, high = self.bounds
+        low, high = _plain_numbers(self.bounds, 2)
+        object.__setattr__(self, "bounds", (low, high))
+        if isinstance(self.bins, Sequence) and not isinstance(self.bins, str):
+            object.__setattr__(self, "bins", _plain_numbers(self.bins))
+        if isinstance(self.bins, bool) or not isinstance(self.bins, int | tuple | None):
+            raise DomainError("bins: a whole number, or the bins' edges")
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise DomainError("bounds: two finite numbers, the lower one first")
         if not math.isfinite(high - low):

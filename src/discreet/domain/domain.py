@@ -82,18 +82,22 @@ class Domain:
         object.__setattr__(self, "columns", dict(self.columns))
         if not self.columns:
             raise DomainError("columns: declare at least one column")
-        if any(not name or not name.isprintable() for name in self.columns):
+        if not all(isinstance(column, Column) for column in self.columns.values()):
+            raise DomainError("columns: each one a Categorical or a Numeric")
+        if any(not isinstance(name, str) or not name or not name.isprintable() for name in self.columns):
             raise DomainError("columns: a column's name is empty or holds control characters")
         if len({name.lower() for name in self.columns}) != len(self.columns):
             raise DomainError("columns: two names differ only in case, which SQL engines cannot tell apart")
         if isinstance(self.rows, bool) or not isinstance(self.rows, int) or not 1 <= self.rows <= MAX_ROWS:
             raise DomainError("rows: the public number of rows, a whole number from 1")
-        if not self.unit.strip() or not self.unit.isprintable():
+        if not isinstance(self.unit, str) or not self.unit.strip() or not self.unit.isprintable():
             raise DomainError("unit: say in a word what one row stands for")
         if self.people is not None:
             self._check_people(self.people)
 
     def _check_people(self, people: People) -> None:
+        if not isinstance(people, People):
+            raise DomainError("unit: People(id, max_rows) says how people are told apart")
         if self.unit == UNIT:
             object.__setattr__(self, "unit", PERSON)
         if people.id.lower() in {name.lower() for name in self.columns}:
@@ -122,7 +126,7 @@ class Domain:
     def __getitem__(self, name: str) -> Column:
         try:
             return self.columns[name]
-        except KeyError:
+        except (KeyError, TypeError):
             raise DomainError(f"column {name!r} is not declared in the domain") from None
 
     def size(self, name: str) -> int:
@@ -141,17 +145,9 @@ class Domain:
     def select(self, columns: Iterable[str]) -> Domain:
         """Return the domain with these columns only, in this order: others are neither read nor asked about."""
         names = () if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
-        if not names or len(set(names)) != len(names):
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
             raise DomainError("columns: a list of different names, as in domain.select(['age', 'smoker'])")
         return replace(self, columns={name: self[name] for name in names})
-
-    def check_judged(self, *, published: bool = True) -> None:
-        """Refuse a draft that nobody has judged for what is published; warn of it for what is not."""
-        words = "the domain still carries the notice of a draft that was made by looking at the data"
-        if self.draft and published:
-            raise DomainError(f"{words}. Judge every line of it, then delete the notice")
-        if self.draft:
-            warnings.warn(f"{words}; `discover` will refuse it", DoubtWarning, stacklevel=3)
 
     def with_rows(self, rows: int) -> Domain:
         """Return the same columns with another public number of rows."""
@@ -255,6 +251,17 @@ class Domain:
     def to_yaml(self) -> str:
         """Return the domain as YAML text; labels that YAML would misread are quoted, and a draft says so."""
         return f"{DRAFT}\n" * self.draft + dump_yaml(self.to_dict())
+
+
+def check_domain(domain: object, *, published: bool = True) -> None:
+    """Refuse what is no domain, and a draft that nobody has judged; warn of that where nothing is published."""
+    if not isinstance(domain, Domain):
+        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
+    words = "the domain still carries the notice of a draft that was made by looking at the data"
+    if domain.draft and published:
+        raise DomainError(f"{words}. Judge every line of it, then delete the notice")
+    if domain.draft:
+        warnings.warn(f"{words}; `discover` will refuse it", DoubtWarning, stacklevel=3)
 
 
 def _read_unit(node: Node) -> tuple[str, People | None]:

@@ -28,9 +28,10 @@ class Knowledge:
     tiers: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "required", frozenset((a, b) for a, b in self.required))
-        object.__setattr__(self, "forbidden", frozenset((a, b) for a, b in self.forbidden))
-        object.__setattr__(self, "tiers", tuple(tuple(tier) for tier in self.tiers))
+        for key in ("required", "forbidden"):
+            object.__setattr__(self, key, _read_arcs({key: _listed(getattr(self, key), key)}, key))
+        tiers = [as_labels(_listed(tier, "tiers"), KnowledgeError, "tiers") for tier in _listed(self.tiers, "tiers")]
+        object.__setattr__(self, "tiers", tuple(tiers))
         named = [c for tier in self.tiers for c in tier]
         if len(set(named)) != len(named):
             raise KnowledgeError("tiers: a column stands in two tiers")
@@ -107,6 +108,20 @@ class Knowledge:
             "forbidden": sorted([a, b] for a, b in self.forbidden),
             "tiers": [list(tier) for tier in self.tiers],
         }
+
+
+def _listed(given: Any, key: str) -> list[Any]:
+    """Return a collection as a list; a text is none."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise KnowledgeError(f"{key}: expected a list")
+    return [list(item) if isinstance(item, tuple) else item for item in given]
+
+
+def check_knowledge(knowledge: object, columns: Iterable[str]) -> None:
+    """Refuse what is no knowledge, and names that are not among the columns."""
+    if not isinstance(knowledge, Knowledge):
+        raise KnowledgeError("knowledge: a Knowledge; Knowledge.from_yaml(path) reads a file")
+    knowledge.check(columns)
 
 
 def _read_arcs(top: Any, key: str) -> frozenset[Arc]:

@@ -12,6 +12,7 @@ from discreet.data.files import Source
 from discreet.data.load import open_source
 from discreet.data.people import MADE_UP
 from discreet.domain import Categorical, Column, Domain
+from discreet.domain.domain import check_domain
 from discreet.errors import SettingError
 from discreet.methods.registry import refuse_unaskable, settings_for
 from discreet.privacy.accounting import delta_for
@@ -112,9 +113,7 @@ def check(data: object, domain: Domain) -> Check:
     TableError
         If the data cannot be read as a table.
     """
-    if not isinstance(domain, Domain):
-        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
-    domain.check_judged(published=False)
+    check_domain(domain, published=False)
     source = open_source(data, domain)
     problems: list[dict[str, Any]] = [{"column": c, "problem": "absent"} for c in domain if c not in source.kinds]
     left = _count_left(source, domain, problems)

@@ -10,10 +10,11 @@ from fractions import Fraction
 from numbers import Real
 
 from discreet.domain import Domain
+from discreet.domain.domain import check_domain
 from discreet.errors import DoubtWarning, SettingError
 from discreet.ledger.account import Account
 from discreet.methods.method import refuse_spent
-from discreet.methods.session import Request, Session, check_domain
+from discreet.methods.session import Request, Session
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
 from discreet.privacy.mechanisms import at_least

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from discreet.domain import Domain
-from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.domain.domain import check_domain
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge, check_knowledge
 from discreet.ledger.account import Account
 from discreet.methods.registry import method_of, settings_for
-from discreet.methods.session import Request, Session, check_domain, promised_delta
+from discreet.methods.session import Request, Session, promised_delta
 from discreet.privacy.accounting import Currency
 from discreet.progress import Progress
 from discreet.release.discovery import Discovery
@@ -73,7 +74,7 @@ def discover(
     delta = promised_delta(delta, domain.rows, progress)
     settings = settings_for(method, domain.widest())
     chosen = method_of(settings)
-    knowledge.check(domain)
+    check_knowledge(knowledge, domain)
     request = Request(
         command="discover",
         method=settings.name,

@@ -108,6 +108,8 @@ class Session:
 
     def answer(self, data: object, request: Request[H]) -> H:
         """Answer a request; if another process answers the same meanwhile, its release is shown."""
+        if not (self.progress is None or callable(self.progress)):
+            raise SettingError("progress: Bar(), or a function that takes a line of words")
         check_guarantee(request.epsilon, request.delta, request.domain.rows)
         warn_of_weak(request.epsilon)
         ended = "broken off"
@@ -157,13 +159,6 @@ class Session:
         if not isinstance(account, Account | None):
             raise SettingError("account: an Account, or the name of a data set")
         return None if account is None else account.start(request.asked())
-
-
-def check_domain(domain: object, *, published: bool = True) -> None:
-    """Refuse what is no domain, and a draft for what is published."""
-    if not isinstance(domain, Domain):
-        raise SettingError("domain: a Domain; Domain.from_yaml(path) reads a file")
-    domain.check_judged(published=published)
 
 
 def promised_delta(delta: float | None, rows: int, progress: Progress | None) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 from scipy.special import ndtr, ndtri
@@ -142,9 +143,9 @@ def alike(promise: Promise, share: float, rows: int = 1) -> Alike:
     -----
     ``../audit/exact.md``. Without a delta it is exact: a count with geometric noise attains it.
     """
-    if not 0.5 <= share <= 1:
+    if not isinstance(share, Real) or not 0.5 <= share <= 1:
         raise SettingError("correlation: a share from 0.5 (nothing in common) to 1 (always the same value)")
-    if not 1 <= rows <= MAX_ALIKE:
+    if not isinstance(rows, int) or not 1 <= rows <= MAX_ALIKE:
         raise SettingError(f"alike: a whole number from 1 to {MAX_ALIKE:,}")
     small = math.exp(-promise.epsilon)
     down = (1 - share) + share * small

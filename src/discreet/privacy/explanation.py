@@ -74,7 +74,7 @@ def explain(
     check_guarantee(epsilon, delta, rows)
     if alike is not None and correlation is None:
         raise SettingError("alike: say with --correlation how alike they are")
-    if rows is not None and alike is not None and alike >= rows:
+    if rows is not None and isinstance(alike, int) and alike >= rows:
         raise SettingError("alike: fewer than there are rows, since yours is one of them")
     promise = Promise(epsilon, delta)
     like = None if correlation is None else told_by_others(promise, correlation, 1 if alike is None else alike)

@@ -129,7 +129,7 @@ class Discovery:
         """Read a release back."""
         try:
             data = json.loads(text, parse_constant=_refuse)
-        except (ValueError, RecursionError):
+        except (ValueError, TypeError, RecursionError):
             raise ReleaseError("not a release (the .json file that `discover --out` writes): not JSON") from None
         if not isinstance(data, dict) or "schema" not in data or "measurements" not in data:
             raise ReleaseError("not a release: expected what `discover --out` writes to release.json")
@@ -165,12 +165,14 @@ class Discovery:
     @classmethod
     def load(cls, path: str | Path) -> Discovery:
         """Read a release file."""
+        if not isinstance(path, str | Path):
+            raise ReleaseError("release: the path of a release.json")
         try:
             size = Path(path).stat().st_size
             if size > MAX_RELEASE_BYTES:
                 raise ReleaseError(f"the release file is larger than {MAX_RELEASE_BYTES // 2**20} MiB")
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
+        except (OSError, ValueError):
             hint = "; it is a folder, name the release.json in it" if Path(path).is_dir() else ""
             raise ReleaseError(f"the release file {str(path)!r} cannot be read{hint}") from None
 
@@ -182,9 +184,9 @@ class Discovery:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write release.json, graph.svg, graph.gml and report.html; return their paths."""
-        from discreet.report import write_files
+        from discreet.report import path_of, write_files
 
-        return write_files(self, Path(folder))
+        return write_files(self, path_of(folder))
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Return a picture of the graph, which a notebook shows; with a path, write it as .svg, .png or .pdf too."""

@@ -71,6 +71,8 @@ def search_again(
     found: Discovery, *, max_order: int | None = None, alpha: float | None = None, search_by: str | None = None
 ) -> Discovery:
     """Search a release again with other settings: no data, no budget."""
+    if not isinstance(found, Discovery):
+        raise SettingError("found: a Discovery; Discovery.load(path) reads a release")
     if found.method not in MEASURING:
         raise SettingError(f"method: a release by `{found.method}` holds a graph and no tables that could be searched")
     written = found.settings

@@ -52,6 +52,8 @@ class Model:
 
 def model_of(found: Discovery) -> Model:
     """Return what rows are drawn from."""
+    if not isinstance(found, Discovery):
+        raise SettingError("found: a Discovery; Discovery.load(path) reads a release")
     if not found.measurements:
         raise ReleaseError("the release holds no tables to draw rows from")
     if not found.privacy.private:
@@ -94,9 +96,9 @@ def _shares(column: str, parents: tuple[str, ...], oracle: Released) -> FloatArr
 
 
 def _check(rows: int, seed: int | None) -> None:
-    if not 1 <= rows <= MAX_ROWS:
+    if not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
         raise SettingError(f"rows: a whole number from 1 to {MAX_ROWS:,}")
-    if seed is not None and seed < 0:
+    if seed is not None and not (isinstance(seed, int) and seed >= 0):
         raise SettingError("seed: a whole number from 0")
 
 

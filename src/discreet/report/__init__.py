@@ -24,6 +24,13 @@ PLAN_FILES = ("plan.json", "plan.svg")
 """What is written of a plan."""
 
 
+def path_of(given: object) -> Path:
+    """Return a path, or refuse what is none."""
+    if not isinstance(given, str | Path):
+        raise SettingError("out: a path")
+    return Path(given)
+
+
 def check_folder(folder: Path, names: tuple[str, ...] = FILES) -> None:
     """Refuse a folder that cannot be written to, or that holds files of the other kind, before anything is spent."""
     foreign = {FILES: EXACT_FILES, EXACT_FILES: FILES}.get(names, ())

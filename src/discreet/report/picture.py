@@ -19,7 +19,7 @@ from pathlib import Path
 
 from discreet.errors import OutputError, SettingError
 from discreet.release.discovery import Discovery
-from discreet.report import check_file, write_bytes
+from discreet.report import check_file, path_of, write_bytes
 from discreet.report.layout import FONT_SIZE, Layout, lay_out, text_width
 from discreet.report.svg import ARROW, FILL, FONTS, INK, LINE, PAPER, STAMP, STAMP_HEIGHT, UNKNOWN, graph_svg, stroke_of
 from discreet.report.words import found_words, neighbour_words
@@ -82,7 +82,7 @@ class Picture:
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file; its ending says how: .svg, .png or .pdf."""
-        path = Path(path)
+        path = path_of(path)
         ending = ending_of(path, ENDINGS)
         check_file(path)
         made = self.svg().encode() + b"\n" if ending == "svg" else getattr(self, ending)()

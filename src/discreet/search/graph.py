@@ -127,12 +127,16 @@ class Graph:
         edges: Iterable[Edge] = (),
         kind: Kind = Kind.CPDAG,
     ) -> None:
-        given = [Edge(a, b, Mark.TAIL, Mark.ARROW) for a, b in directed]
-        given += [_undirected(pair) for pair in undirected]
-        given += edges
+        try:
+            nodes = tuple(nodes)
+            given = [Edge(a, b, Mark.TAIL, Mark.ARROW) for a, b in directed]
+            given += [_undirected(pair) for pair in undirected]
+            given += edges
+        except (TypeError, ValueError):
+            raise SettingError("graph: names of nodes, and pairs of them") from None
         if kind not in tuple(Kind):
             raise SettingError(f"graph: the kind is one of {', '.join(Kind)}")
-        for name, value in {"nodes": tuple(nodes), "marked": frozenset(given), "kind": Kind(kind)}.items():
+        for name, value in {"nodes": nodes, "marked": frozenset(given), "kind": Kind(kind)}.items():
             object.__setattr__(self, name, value)
         pairs = [edge.pair for edge in given]
         if not set(self.nodes).issuperset(n for pair in pairs for n in pair):

@@ -12,17 +12,18 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from numbers import Real
 
 import numpy as np
 
 from discreet.data.counting import Codes, narrowest
 from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
-from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
+from discreet.domain.domain import check_domain
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge, check_knowledge
 from discreet.errors import BudgetError, DoubtWarning, SettingError
 from discreet.methods.discover import discover_in
 from discreet.methods.registry import budget_for, method_of, refuse_unaskable, settings_for
-from discreet.methods.session import check_domain
 from discreet.privacy.accounting import check_guarantee, delta_for
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.progress import WHOLE, Progress, tell
@@ -122,10 +123,12 @@ def forecast(
     """
     check_domain(domain, published=False)
     cases = _cases(domain, epsilons, rows, methods, delta, knowledge)
-    if networks is not None and networks < 2:
+    if networks is not None and not (isinstance(networks, int) and networks >= 2):
         raise SettingError("networks: at least 2, to tell the spread")
-    if seed < 0 or not seconds > 0:
+    if not (isinstance(seed, int) and seed >= 0 and isinstance(seconds, Real) and seconds > 0):
         raise SettingError("seed, seconds: seed from 0, seconds above 0")
+    if not isinstance(jobs, int) or jobs < 1:
+        raise SettingError("jobs: a whole number from 1")
     start, done = time.monotonic(), list[Sequence[Trial]]()
     tasks = (Task(i, seed, domain, cases, knowledge) for i in range(networks or MOST_NETWORKS))
 
@@ -166,9 +169,13 @@ def _cases(
     knowledge: Knowledge,
 ) -> tuple[Case, ...]:
     """Return all cases; refuses what a run would refuse."""
+    if any(isinstance(given, str) or not isinstance(given, Sequence) for given in (epsilons, rows, methods)):
+        raise SettingError("epsilons, rows, methods: a list of each, as in plan(domain, epsilons=[0.5, 1])")
     if not epsilons or not methods:
         raise SettingError("epsilon, method: name at least one of each")
-    knowledge.check(domain)
+    if not all(isinstance(count, int) for count in rows):
+        raise SettingError("rows: whole numbers")
+    check_knowledge(knowledge, domain)
     for count in rows or (domain.rows,):
         for epsilon in epsilons:
             check_guarantee(epsilon, _promised(delta, count), domain.with_rows(count).rows)

@@ -90,7 +90,7 @@ def check_version(found: list[tuple[Any, ...]], name: str) -> None:
 
 def store_for(url: str | os.PathLike[str]) -> Store:
     """Return the place that a URL or a path names: ``sqlite:///path``, a path, or ``postgresql://...``."""
-    text = os.fspath(url)
+    text = os.fspath(url) if isinstance(url, str | os.PathLike) else ""
     if not text or "\0" in text:
         raise SettingError("ledger: name a file, sqlite:///path or postgresql://host/database")
     scheme, separator, rest = text.partition("://")

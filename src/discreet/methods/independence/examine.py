@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.domain import Domain, Numeric
+from discreet.domain.domain import check_domain
 from discreet.errors import DoubtWarning, SettingError
 from discreet.ledger.account import Account
 from discreet.methods.independence.gcm import check_gcm, run_gcm
 from discreet.methods.independence.permutation import check_krr, check_permutation, run_permuted
 from discreet.methods.independence.tables import check_tables, into_bins, run_moments, run_tables
 from discreet.methods.method import refuse_spent
-from discreet.methods.session import Request, Session, check_domain, promised_delta
+from discreet.methods.session import Request, Session, promised_delta
 from discreet.privacy.accounting import Currency, check_guarantee
 from discreet.privacy.budget import Budget
 from discreet.privacy.statement import Privacy
@@ -164,7 +165,7 @@ def examine(
         If the ledger cannot be read or written. What was reserved before that stays spent.
     """
     check_domain(domain)
-    if isinstance(given, str):
+    if isinstance(given, str) or not isinstance(given, Sequence):
         raise SettingError("given: a list of names")
     inquiry = Inquiry(x, y, tuple(given), alpha)
     name = chosen(test, inquiry, domain)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
+from numbers import Real
 
 import numpy as np
 
@@ -160,7 +161,7 @@ def _slope(weights: FloatArray, t: float) -> tuple[float, float]:
 
 def check_alpha(alpha: float, law: Law) -> None:
     """Refuse a level that is none, or that simulated nulls cannot resolve."""
-    if not 0 < alpha < 1:
+    if not isinstance(alpha, Real) or not 0 < alpha < 1:
         raise SettingError("alpha: a number between 0 and 1")
     if law == "laplace" and alpha * DRAWS < 10:
         raise SettingError(f"alpha: at least {10 / DRAWS:g} with Laplace noise (delta 0), whose tails are simulated")
