@@ -16,7 +16,7 @@ import discreet as dc
 
 domain = dc.Domain({name: dc.Categorical(categories=("0", "1")) for name in "ab"}, rows=500)
 rows = {name: np.array(["0", "1"] * 250) for name in "ab"}
-found = dc.discover(rows, domain=domain, epsilon=5.0)
+found = dc.discover(rows, domain=domain, epsilon=5.0, progress=dc.Bar())
 print(found.graph.skeleton == {frozenset("ab")})
 found
 """
@@ -28,6 +28,7 @@ def test_a_discovery_in_a_bare_kernel(caplog):
     caplog.set_level(logging.CRITICAL)
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
-    said, shown = book.cells[0].outputs
+    bar, said, shown = book.cells[0].outputs  # one output for the whole run, which is emptied at its end
+    assert bar["data"]["text/html"] == "<div></div>"
     assert said["text"] == "True\n"
     assert "<svg" in shown["data"]["text/html"]

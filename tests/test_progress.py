@@ -82,3 +82,27 @@ def test_a_run_that_breaks_off_ends_its_bar():
     with pytest.raises(dc.InputError):
         dc.discover({"a": [1]}, domain=dc.network("cancer").domain(9), epsilon=1.0, progress=steps.append)
     assert (steps[-1], steps[-1].share) == ("broken off", 1)
+
+
+def test_a_notebook_has_one_output_that_is_updated(monkeypatch):
+    display = pytest.importorskip("IPython.display")
+    shown = []
+
+    class Handle:
+        def update(self, html):
+            shown.append(html.data)
+
+    def first(html, *, display_id):
+        assert display_id
+        shown.append(html.data)
+        return Handle()
+
+    monkeypatch.setattr(display, "display", first)
+    kernel = type("Shell", (), {"kernel": object()})
+    monkeypatch.setattr("builtins.get_ipython", kernel, raising=False)
+    bar = Bar()
+    for words, share in (("<b>", 0.25), ("a note", None), ("finished", 1.0), ("finished", 1.0)):
+        tell(bar, words, share)
+    assert len(shown) == 3
+    assert '<progress max="1" value="0.250"></progress> &lt;b&gt;' in shown[0]
+    assert shown[-1] == "<div><div>a note</div></div>"

@@ -147,7 +147,8 @@ class _Notebook:
         import IPython.display
 
         notebook: Any = IPython.display
-        shown = notebook.HTML("".join(f"<div>{line}</div>" for line in (*self._notes, self._bar) if line))
+        lines = "".join(f"<div>{line}</div>" for line in (*self._notes, self._bar) if line)
+        shown = notebook.HTML(f"<div>{lines}</div>")
         if self._handle is None:
             self._handle = notebook.display(shown, display_id=True)
         else:
@@ -166,15 +167,14 @@ class Bar:
 
     def __call__(self, words: str) -> None:
         """Take a step, which never leads back, or say a note."""
+        if isinstance(words, Step) and words.share >= 1:
+            return self.close()
         if self._shown is None:
             self._shown = _where()
         if not isinstance(words, Step):
-            self._shown.note(words)
-        elif words.share >= 1:
-            self.close()
-        else:
-            self._share = max(self._share, words.share)
-            self._shown.step(self._share, words)
+            return self._shown.note(words)
+        self._share = max(self._share, words.share)
+        return self._shown.step(self._share, words)
 
     def close(self) -> None:
         """Take the bar away; it may be used once more."""

@@ -340,3 +340,26 @@ def test_it_takes_a_domain_and_a_folder_without_a_release(files):
     into = run(files, "--epsilon", 1, "--out", files / "exact")
     assert into.exit_code == 2
     assert "different folders" in into.stderr
+
+
+@pytest.mark.parametrize("method", ["pc", "greedy-bic", "svt-pc-published"])
+def test_from_python_it_says_what_it_is(files, method):
+    domain = dc.Domain.from_yaml(files / "domain.yaml")
+    found = dc.not_private.discover(files / "data.csv", domain=domain, method=method)
+    assert repr(found).startswith("<NOT PRIVATE, do not publish")
+    assert "NOT PRIVATE" in found.svg()
+    assert "NOT PRIVATE" in found._repr_html_()
+    assert found.to_dict()["privacy"] | {"warning": ""} == {
+        "epsilon": None,
+        "delta": None,
+        "neighbors": None,
+        "unit": "row",
+        "private": False,
+        "spent": [],
+        "warning": "",
+    }
+    assert ("reported" in found.to_dict()) == (method == "svt-pc-published")
+    typed = json.loads(run(files, "--method", method, "--not-private", "--json").stdout)
+    assert typed.keys() == found.to_dict().keys()
+    with pytest.raises(dc.InputError, match="no such setting"):
+        dc.not_private.discover(files / "data.csv", domain=domain, method=method, settings={"edges": 3})

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import discreet as dc
 from discreet.audit.claims import smallest_epsilon, smallest_mu
 from discreet.audit.exact import audit_definition, correlated, geometric_count
 from discreet.cli import main
@@ -236,3 +237,12 @@ def test_refusals_are_typed():
         alike(Promise(1.0, 0.0), 0.3)
     with pytest.raises(SettingError, match="alike"):
         alike(Promise(1.0, 0.0), 0.9, 0)
+
+
+def test_python_says_what_the_command_says():
+    found = dc.explain(1.0, rows=2_000_000, correlation=0.9, alike=3)
+    typed = ("--epsilon", 1, "--rows", 2_000_000, "--correlation", 0.9, "--alike", 3)
+    assert str(found) + "\n" == run(*typed).stdout
+    assert found.to_dict() == json.loads(run(*typed, "--json").stdout)
+    assert found.promise.delta == 1e-8
+    assert "What delta is" in found._repr_html_()

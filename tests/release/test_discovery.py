@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import discreet as dc
 from discreet.errors import ReleaseError
 from discreet.release.discovery import Discovery
 from discreet.release.search import search_again
@@ -54,3 +57,39 @@ def test_marks_of_hidden_causes_go_there_and_back():
     assert Graph.from_dict(json.loads(json.dumps(graph.to_dict()))) == graph
     assert not graph.directed
     assert graph.skeleton == {frozenset("ab"), frozenset("bc")}
+
+
+@pytest.mark.parametrize("delta", [None, 0.0])
+@pytest.mark.parametrize("method", ["marginals", "svt-pc", "em-pc", "flipped-top-k"])
+def test_a_discovery_equals_itself_after_a_round_trip(method, delta, tmp_path):
+    net = dc.network("cancer")
+    data = net.sample(2_000, np.random.default_rng(0))
+    found, other = (dc.discover(data, domain=net.domain(2_000), epsilon=9.0, delta=delta, method=method) for _ in "ab")
+    found.save(tmp_path)
+    for same in (pickle.loads(pickle.dumps(found)), dc.Discovery.load(tmp_path / "release.json")):  # noqa: S301
+        assert same == found
+        assert hash(same) == hash(found)
+    assert other.measurements != found.measurements or not found.measurements
+    if found.measurements:
+        assert other != found
+        assert dc.search_again(dc.Discovery.load(tmp_path / "release.json")) == found
+        assert dc.search_again(found).confidence == found.confidence
+        assert found.confidence
+        with pytest.raises(dc.InputError, match="not overwritten"):
+            other.save(tmp_path)
+        dc.search_again(found, search_by="pc").save(tmp_path)
+
+
+def test_reprs_are_a_short_line():
+    net = dc.network("alarm")
+    known = dc.Knowledge(tiers=(("CVP",), ("BP", "CO")), forbidden={("BP", "CO")})
+    assert repr(known) == "<Knowledge: 1 forbidden, 2 tiers>"
+    assert repr(dc.Knowledge()) == "<Knowledge: nothing>"
+    assert "of 37 nodes" in repr(net.dag)
+    assert repr(net.dag).endswith("and 34 more>")
+    found = dc.discover(
+        dc.network("cancer").sample(500, np.random.default_rng(0)), domain=dc.network("cancer").domain(500), epsilon=1.0
+    )
+    assert repr(found.privacy) == "<Privacy: epsilon 1, delta 1e-06 for any one row; 2 charges>"
+    assert "interactions" in repr(found.measurements[0])
+    assert all(len(repr(one)) < 400 for one in (net.dag, found, found.privacy, *found.measurements))

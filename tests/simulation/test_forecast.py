@@ -304,3 +304,13 @@ def test_names_do_not_break_the_picture():
 def test_each_number_of_rows_has_the_delta_that_a_run_would_take():
     cases = forecasting._cases(SMALL.with_rows(500_000), [1.0], (), ["auto"], None, forecasting.NOTHING_KNOWN)
     assert {case.rows: case.delta for case in cases} == {500_000: 1e-6, 125_000: 1e-6, 2_000_000: 1e-8}
+
+
+def test_a_plan_from_python_shows_itself():
+    said = []
+    found = dc.plan(SMALL, epsilons=[1.0], networks=2, progress=said.append)
+    assert str(found).startswith(plan_text(found))
+    assert plan_words(found) in str(found)
+    assert "<svg" in found._repr_html_()
+    assert repr(found) == "<Plan for 4 columns: 3 settings; print it to see what to expect>"
+    assert [step.share for step in said] == [0.5, 1.0, 1.0]
