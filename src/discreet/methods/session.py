@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -112,20 +113,16 @@ class Session:
             raise SettingError("progress: Bar(), or a function that takes a line of words")
         check_guarantee(request.epsilon, request.delta, request.domain.rows)
         warn_of_weak(request.epsilon)
-        ended = "broken off"
+        found, ended = None, "broken off"
         try:
-            found = self._answer_once(data, request)
+            with suppress(AnsweredError):
+                found = self._answer(data, request)
+            if found is None:
+                found = self._answer(data, request)
             ended = "finished"
         finally:
             tell(self.progress, ended, WHOLE.end)
         return found
-
-    def _answer_once(self, data: object, request: Request[H]) -> H:
-        try:
-            return self._answer(data, request)
-        except AnsweredError:
-            pass
-        return self._answer(data, request)
 
     def _answer(self, data: object, request: Request[H]) -> H:
         run = self._start(request)
