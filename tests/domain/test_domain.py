@@ -139,7 +139,8 @@ def test_a_repr_is_short_and_names_no_label():
 SPELLED = """\
 rows: 10
 columns:
-  sex: {categories: [male, female], missing: unknown, missing_codes: [NA, '-9'], ignore: [case, spaces], merge: {male: [m]}}
+  sex:
+    {categories: [male, female], missing: unknown, missing_codes: [NA, '-9'], ignore: [case, spaces], merge: {male: [m]}}
   weight: {bounds: [0, 250], missing: none, missing_codes: ['999'], decimal: ',', thousands: '.', units: [kg]}
 """
 

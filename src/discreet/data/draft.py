@@ -209,7 +209,8 @@ def _draft_numbers(source: Source | EngineSource, name: str, reading: Numeric) -
     found = source.look(name, MOST_WHOLE + len(MISSING_NUMBERS), reading)
     reading = _without_sentinels(source, name, reading, found)
     found = source.look(name, MOST_WHOLE + 1, reading)
-    if found.whole and 0 < found.different <= MOST_WHOLE and not reading.rewriting:
+    finite = all(_float(label) is not None for label in found.labels)
+    if found.whole and finite and 0 < found.different <= MOST_WHOLE and not reading.rewriting:
         labels = (
             found.labels if source.kinds[name].lower() in _TEXTS else {_short(la): n for la, n in found.labels.items()}
         )
@@ -251,7 +252,7 @@ def _float(text: str) -> float | None:
 def _short(label: str) -> str:
     """Return a whole number of a column of numbers as it is written by people."""
     number = parse_number(label)
-    return label if number is None else str(number)
+    return label if number is None or len(str(number)) > len(label) else str(number)
 
 
 def _draft_codes(name: str, seen: Look, codes: tuple[str, ...]) -> Line:
