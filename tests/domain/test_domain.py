@@ -140,7 +140,11 @@ SPELLED = """\
 rows: 10
 columns:
   sex:
-    {categories: [male, female], missing: unknown, missing_codes: [NA, '-9'], ignore: [case, spaces], merge: {male: [m]}}
+    categories: [male, female]
+    missing: unknown
+    missing_codes: [NA, '-9']
+    ignore: [case, spaces]
+    merge: {male: [m]}
   weight: {bounds: [0, 250], missing: none, missing_codes: ['999'], decimal: ',', thousands: '.', units: [kg]}
 """
 
