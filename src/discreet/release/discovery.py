@@ -55,7 +55,8 @@ def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
 def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Read a method's settings back."""
     if method in ("marginals", "moments"):
-        return {"search": str(given["search"]), "max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
+        numbers = {"max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
+        return {"search": str(given["search"]), **numbers, "missing": str(given.get("missing", "level"))}
     if any(not isinstance(value, str | int | float | None) for value in given.values()):
         raise ReleaseError("a setting is a number or a word")
     return {str(name): value for name, value in given.items()}
