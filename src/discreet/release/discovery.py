@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from discreet.search.graph import Graph, Pair
 if TYPE_CHECKING:
     import networkx
 
+    from discreet.release.edges import EdgeTable
     from discreet.report.picture import Picture
 
 SCHEMA = 2
@@ -91,6 +93,13 @@ class Discovery:
             f"<Discovery: {len(self.graph.nodes)} columns, {self.domain.rows:,} rows, {arrows} arrows and {lines} "
             f"lines, by {self.method} with {privacy if self.privacy.private else 'NO PRIVACY'}>"
         )
+
+    @cached_property
+    def edges(self) -> EdgeTable:
+        """The edges as a table: marks, confidence, strength and warnings; ``edges.to_pandas()`` makes a frame."""
+        from discreet.release.edges import edge_table
+
+        return edge_table(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""

@@ -60,15 +60,15 @@ def _single(parts: Components, column: str, view: FloatArray) -> Component | Non
     """Return a column's counts in a view, scaled to all rows."""
     counts, basis = view @ counts_of(parts, column), contrasts(len(view))
     variance = parts.variance(column)
-    if (scale := _scale(parts.rows, counts.sum(), variance * _widest(np.ones((1, len(view))) @ view))) is None:
+    if (scale := _scale(parts.rows, counts.sum(), variance * _widest(view.sum(axis=0, keepdims=True)))) is None:
         return None
     return Component(basis.T @ counts * scale, variance * _widest(basis.T @ view) * scale**2)
 
 
 def _pair(table: PairTable, rows: int, views: tuple[FloatArray, FloatArray], margins: FloatArray) -> Component | None:
     """Return what a table holds, in views, beyond its own margins, on those of all rows."""
-    counts = views[0] @ table.counts @ views[1].T
-    ones = [np.ones((1, len(view))) @ view for view in views]
+    counts = table.seen(*views)
+    ones = [view.sum(axis=0, keepdims=True) for view in views]
     total = float(counts.sum())
     if (scale := _scale(rows, total, float(table.noise(*ones)[0, 0]))) is None:
         return None
@@ -76,7 +76,7 @@ def _pair(table: PairTable, rows: int, views: tuple[FloatArray, FloatArray], mar
     bases = [contrasts(len(share)) for share in shares]
     residual = counts - np.outer(counts.sum(axis=1), counts.sum(axis=0)) / total
     left, right = (
-        basis.T @ (view - np.outer(share, np.ones(len(view)) @ view))
+        basis.T @ (view - np.outer(share, view.sum(axis=0)))
         for basis, view, share in zip(bases, views, shares, strict=True)
     )
     noise = _largest(table.noise(left, right))

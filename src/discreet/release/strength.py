@@ -1,8 +1,9 @@
 """How strongly two columns go together, from their released table: an association, and no effect.
 
-Ordered columns have a rank correlation, whose sign says whether one rises with the other; other pairs have Cramer's V.
-Rows in which a value is missing are left out. Intervals know the rows that were drawn and the noise: of a rank
-correlation by its gradient, of V by what a noncentral chi-squared law of the same mean and variance leaves open.
+Ordered columns have a rank correlation, whose sign says whether one rises with the other; other pairs have Cramer's V,
+with levels counted together that are too rare for the noise. Rows in which a value is missing are left out. Intervals
+know the rows that were drawn and the noise: of a rank correlation by its gradient, of V by what a noncentral
+chi-squared law of the same mean and variance leaves open.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ SIZES = ((0.5, "strong"), (0.3, "moderate"), (0.1, "weak"), (0.0, "very weak"))
 
 LOW_HIGH = (("no", "yes"), ("false", "true"))
 """Labels of two levels that have an order though none is declared."""
+
+DROWNED = 0.1
+"""Levels are counted together until noise alone would give no larger V than this."""
 
 STEP = 1e-4
 """Step of numerical derivatives, as a part of the rows."""
@@ -76,14 +80,29 @@ def strength_in(parts: Components, first: Column, second: Column, pair: tuple[st
         return None
     views = [np.eye(size)[codes] for size, codes in zip((first.size, second.size), chosen, strict=True)]
     table = PairTable.of(parts, *pair)
-    counts = views[0] @ table.counts @ views[1].T
-    noise = table.noise(*views)
-    ones = [np.ones((1, len(view))) for view in views]
-    blur = float(np.sqrt(table.noise(ones[0] @ views[0], ones[1] @ views[1])[0, 0]))
-    if counts.sum() < max(1.0, 2 * blur):  # hardly a row has both values
+    ones = [view.sum(axis=0, keepdims=True) for view in views]
+    if table.seen(*ones)[0, 0] < max(1.0, 2 * float(table.noise(*ones)[0, 0]) ** 0.5):  # hardly a row has both values
         return None
+    views = views if ordered else _merge_rare(table, views)
+    counts, noise = table.seen(*views), table.noise(*views)
     sampled = np.diag(to_simplex(counts.ravel() / counts.sum()) * counts.sum())
     return (_rank_correlation if ordered else _cramer)(counts, sampled + noise, _floors(noise, counts))
+
+
+def _merge_rare(table: PairTable, views: list[FloatArray]) -> list[FloatArray]:
+    """Return views with the rarest levels added up, as far as their noise calls for."""
+    while max(map(len, views)) > 2:
+        counts, noise = table.seen(*views), table.noise(*views)
+        _, rows, columns = _margins(counts[None], _floors(noise, counts))
+        drowned = np.trace(noise) / counts.size / counts.sum() ** 2 * (1 / rows).sum() * (1 / columns).sum()
+        if drowned <= DROWNED**2 * (min(counts.shape) - 1):
+            break
+        loads = [(1 / shares).sum() * (shares.size > 2) for shares in (rows, columns)]
+        side = int(np.argmax(loads))
+        rarest = np.argsort((rows, columns)[side][0])[:2]
+        merged = views[side][rarest].sum(axis=0, keepdims=True)
+        views[side] = np.vstack([np.delete(views[side], rarest, axis=0), merged])
+    return views
 
 
 def ordered_levels(column: Column) -> list[int] | None:

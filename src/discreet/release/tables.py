@@ -29,8 +29,12 @@ class PairTable:
         counts = inner + rows[:, None] / len(columns) + columns[None, :] / len(rows) - even
         return cls(counts, parts.variance(x, y), parts.variance(x), parts.variance(y))
 
+    def seen(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return the table in views of its levels: ``left @ counts @ right.T``."""
+        return np.asarray(left @ self.counts @ right.T)
+
     def noise(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return the covariance of the noise on ``left @ counts @ right.T``, flattened."""
+        """Return the covariance of the noise on what is seen, flattened."""
         a, b = self.counts.shape
         l_even, r_even = left.sum(axis=1) / a, right.sum(axis=1) / b
         l_inner = left @ left.T - a * np.outer(l_even, l_even)
