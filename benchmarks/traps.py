@@ -37,7 +37,7 @@ def holes(how: str, columns: int, rows: int, rng: np.random.Generator) -> np.nda
         return rng.random((columns, rows)) < rng.uniform(0, 0.4, columns)[:, None]
     asked = rng.integers(3, size=rows)
     block = rng.integers(-1, 3, size=columns)  # a quarter is asked of everybody
-    return (block[:, None] == asked) & (rng.random((columns, rows)) < 0.97)
+    return np.asarray((block[:, None] == asked) & (rng.random((columns, rows)) < 0.97))
 
 
 def true_strength(codes: Mapping[str, np.ndarray], sizes: Mapping[str, int], a: str, b: str, ordered: bool) -> float:
@@ -56,7 +56,8 @@ def true_strength(codes: Mapping[str, np.ndarray], sizes: Mapping[str, int], a: 
 
 def one(seed: int) -> dict[str, list[float]]:
     """Run one network in all three ways."""
-    rng, told = np.random.default_rng(seed), defaultdict(list)
+    rng = np.random.default_rng(seed)
+    told: dict[str, list[float]] = defaultdict(list)
     net = draw_network(rng, int(rng.choice([6, 8, 11, 16])))
     rows, epsilon, ordered = int(rng.choice(ROWS)), float(rng.choice(EPSILONS)), bool(rng.random() < 0.5)
     nodes = {n: replace(v, levels=tuple(map(str, range(len(v.levels))))) for n, v in net.nodes.items()}
@@ -64,7 +65,7 @@ def one(seed: int) -> dict[str, list[float]]:
     many, true = net.sample_codes(MANY, rng), net.dag.skeleton
     for how in HOW:
         gone = holes(how, len(nodes), rows, rng)
-        table = {c: np.where(m, None, v) for (c, v), m in zip(net.sample(rows, rng).items(), gone, strict=True)}
+        table = {c: np.where(m, "", v) for (c, v), m in zip(net.sample(rows, rng).items(), gone, strict=True)}
         columns = {
             c: dc.Categorical(categories=v.levels, ordered=ordered, missing="missing" if m.any() else None)
             for (c, v), m in zip(nodes.items(), gone, strict=True)

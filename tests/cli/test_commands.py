@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -314,3 +315,22 @@ def test_the_custodian_is_told_how_many_values_are_clipped(tmp_path):
     assert "column 'a': 2 values beyond the bounds" in told.stderr
     as_json = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml", "--json")
     assert json.loads(as_json.stdout)["clipped"] == {"a": 2}
+
+
+def test_a_release_is_searched_with_other_knowledge(files):
+    folder, _ = files
+    (folder / "k.yaml").write_text("forbidden: [[Smoker, Xray], [Xray, Smoker]]\n")
+    (folder / "empty.yaml").write_text("")
+    release = folder / "o" / "release.json"
+    given = ("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2)
+    run(*given, "--knowledge", folder / "k.yaml", "--out", folder / "o")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        again = run("discover", release, "--knowledge", folder / "empty.yaml", "--out", folder / "p")
+    assert again.exit_code == 0
+    assert "warning: Smoker and Xray: not measured" in again.stderr
+    assert json.loads((folder / "p" / "release.json").read_text())["knowledge"]["forbidden"] == []
+    required = run("discover", release, "--knowledge", folder / "k.yaml", "--missing", "leave-out", "--json")
+    assert required.exit_code == 0
+    rows = run(*given, "--missing", "leave-out")
+    assert (rows.exit_code, "goes with a release" in rows.stderr) == (2, True)

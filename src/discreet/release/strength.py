@@ -1,9 +1,9 @@
 """How strongly two columns go together, from their released table: an association, and no effect.
 
-Ordered columns have a rank correlation, whose sign says whether one rises with the other; other pairs have Cramer's V,
-with levels counted together that are too rare for the noise. Rows in which a value is missing are left out. Intervals
-know the rows that were drawn and the noise: of a rank correlation by its gradient, of V by what a noncentral
-chi-squared law of the same mean and variance leaves open.
+Ordered columns have a rank correlation, whose sign says whether one rises with the other; other pairs have Cramer's V.
+Rows in which a value is missing are left out. Intervals know the rows that were drawn and the noise: of a rank
+correlation by its gradient, of V by what a noncentral chi-squared law of the same mean and variance leaves open, with
+levels counted together that are too rare for the noise.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ SIZES = ((0.5, "strong"), (0.3, "moderate"), (0.1, "weak"), (0.0, "very weak"))
 LOW_HIGH = (("no", "yes"), ("false", "true"))
 """Labels of two levels that have an order though none is declared."""
 
-DROWNED = 0.1
-"""Levels are counted together until noise alone would give no larger V than this."""
+DROWNED, BLURRED = 0.3, 0.1
+"""V that noise alone may give: levels are counted together down to the first, and to bound V from below the second."""
+
+SMALLEST = 1e-9
+"""Squares below this are 0."""
 
 STEP = 1e-4
 """Step of numerical derivatives, as a part of the rows."""
@@ -61,7 +64,8 @@ class Strength:
         kind = f"{size}, {self.trend}" if self.trend else size
         if self.low <= 0 <= self.high:
             kind = "unclear"
-        return f"{kind}: {self.measure} {self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+        value, low, high = (f"{round(number, 2) + 0.0:.2f}" for number in (self.value, self.low, self.high))
+        return f"{kind}: {self.measure} {value} ({low} to {high})"
 
 
 def strength(found: Discovery, x: str, y: str) -> Strength | None:
@@ -83,19 +87,24 @@ def strength_in(parts: Components, first: Column, second: Column, pair: tuple[st
     ones = [view.sum(axis=0, keepdims=True) for view in views]
     if table.seen(*ones)[0, 0] < max(1.0, 2 * float(table.noise(*ones)[0, 0]) ** 0.5):  # hardly a row has both values
         return None
-    views = views if ordered else _merge_rare(table, views)
+    return _rank_correlation(table, views) if ordered else _cramer(table, views)
+
+
+def _spread(table: PairTable, views: list[FloatArray]) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
+    """Return a table in views, its covariance by sampling and noise, and the least shares of its levels."""
     counts, noise = table.seen(*views), table.noise(*views)
     sampled = np.diag(to_simplex(counts.ravel() / counts.sum()) * counts.sum())
-    return (_rank_correlation if ordered else _cramer)(counts, sampled + noise, _floors(noise, counts))
+    return counts, sampled + noise, _floors(noise, counts)
 
 
-def _merge_rare(table: PairTable, views: list[FloatArray]) -> list[FloatArray]:
-    """Return views with the rarest levels added up, as far as their noise calls for."""
+def _merge_rare(table: PairTable, views: list[FloatArray], noise_v: float) -> list[FloatArray]:
+    """Return views with the rarest levels added up until noise alone would give no larger V."""
+    views = list(views)
     while max(map(len, views)) > 2:
         counts, noise = table.seen(*views), table.noise(*views)
         _, rows, columns = _margins(counts[None], _floors(noise, counts))
         drowned = np.trace(noise) / counts.size / counts.sum() ** 2 * (1 / rows).sum() * (1 / columns).sum()
-        if drowned <= DROWNED**2 * (min(counts.shape) - 1):
+        if drowned <= noise_v**2 * (min(counts.shape) - 1):
             break
         loads = [(1 / shares).sum() * (shares.size > 2) for shares in (rows, columns)]
         side = int(np.argmax(loads))
@@ -137,7 +146,9 @@ def _margins(tables: FloatArray, floors: tuple[float, float]) -> tuple[FloatArra
     return cells, rows / rows.sum(axis=-1, keepdims=True), columns / columns.sum(axis=-1, keepdims=True)
 
 
-def _rank_correlation(counts: FloatArray, covariance: FloatArray, floors: tuple[float, float]) -> Strength:
+def _rank_correlation(table: PairTable, views: list[FloatArray]) -> Strength:
+    counts, covariance, floors = _spread(table, views)
+
     def measure(tables: FloatArray) -> FloatArray:
         cells, rows, columns = _margins(tables, floors)
         scores = []
@@ -154,7 +165,22 @@ def _rank_correlation(counts: FloatArray, covariance: FloatArray, floors: tuple[
     return Strength(value, max(value - reach, -1.0), min(value + reach, 1.0), "rank correlation")
 
 
-def _cramer(counts: FloatArray, covariance: FloatArray, floors: tuple[float, float]) -> Strength:
+def _cramer(table: PairTable, views: list[FloatArray]) -> Strength:
+    """Return V. Levels counted together can only take away from it: they say how small it is at least."""
+    fine, coarse = (_merge_rare(table, views, noise) for noise in (DROWNED, BLURRED))
+    value, _, high = _noncentrality(*_spread(table, fine))
+    _, low, _ = _noncentrality(*_spread(table, coarse))
+    value, high = (min(float(np.sqrt(v / (min(map(len, fine)) - 1))), 1.0) for v in (value, high))
+    low = float(np.sqrt(low / (min(map(len, views)) - 1)))
+    high = max(low, high)
+    return Strength(min(max(value, low), high), low, high, "Cramer's V")
+
+
+def _noncentrality(
+    counts: FloatArray, covariance: FloatArray, floors: tuple[float, float]
+) -> tuple[float, float, float]:
+    """Return the squared distance of a table from independence, chi-squared a row, with its interval."""
+
     def measure(tables: FloatArray) -> FloatArray:
         cells, rows, columns = _margins(tables, floors)
         expected = rows[:, :, None] * columns[:, None, :]
@@ -168,11 +194,9 @@ def _cramer(counts: FloatArray, covariance: FloatArray, floors: tuple[float, flo
     square = max(float(seen @ seen) - total, 0.0)
     along = max(float(seen @ spread @ seen) - squares, 0.0)
     scale = (squares + 2 * along) / (total + 2 * square)
-    most = min(counts.shape) - 1
     at, freedom = (square + total) / scale, total / scale
     low, high = (float(chndtrinc(at, freedom, p)) * scale for p in ((1 + LEVEL) / 2, (1 - LEVEL) / 2))
-    value, low, high = (min(float(np.sqrt(v / most)), 1.0) for v in (square, low, high))
-    return Strength(value, low if low > 1e-6 else 0.0, high, "Cramer's V")
+    return square, low if low > SMALLEST else 0.0, high
 
 
 def _jacobian(function: Callable[[FloatArray], FloatArray], counts: FloatArray) -> FloatArray:

@@ -28,6 +28,9 @@ from discreet.release.tables import PairTable, known_levels, missing_level
 from discreet.search.graph import Pair
 from discreet.search.oracle import EMPTY
 
+NAMED = 4
+"""Columns that a warning names."""
+
 EXCLUDED = 0.2
 """Columns exclude each other if less than this part of what chance would give has two of them,"""
 
@@ -66,16 +69,14 @@ def _missing(found: Discovery, parts: Components) -> Iterable[Trap]:
     domain, keep = found.domain, last_bar(found.domain).keep
     known = MEASURING[found.method]().oracle(leave_out(parts, domain), domain, seeded_generator())
     for a, b in sorted((a, b) for a, b in map(sorted, found.graph.skeleton)):
-        if not parts.has(a, b) or missing_level(domain[a]) is None is missing_level(domain[b]):
+        if not parts.has(a, b) or {missing_level(domain[a]), missing_level(domain[b])} == {None}:
             continue
         together = known.answers(a, b, EMPTY)
         if together and known.weigh([(a, b, EMPTY)])[0] > keep:
             continue
         if max(_evidence(parts, views) for views in _missing_views(domain, a, b)) > keep:
-            seen = (
-                "little or no dependence is seen where both are known" if together else "hardly a row has both values"
-            )
-            yield Trap((a, b), "missing", f"may come from values that are missing: {seen}")
+            seen = "where both are known, little or no dependence is seen" if together else "hardly a row has both"
+            yield Trap((a, b), "missing", f"missing values may explain it: {seen}")
 
 
 def _missing_views(domain: Domain, a: str, b: str) -> Iterable[dict[str, FloatArray]]:
@@ -117,8 +118,9 @@ def _dummies(domain: Domain, parts: Components) -> Iterable[Trap]:
         covered |= set(inside)
         seen, expected, noise = np.array([shared[p] for p in inside]).sum(axis=0)
         if seen + SURELY * noise**0.5 < EXCLUDED * expected:
-            named = ", ".join(sorted(group))
-            yield Trap(tuple(sorted(group)), "dummies", f"never 1 together: {named} look like levels of one column")
+            rest = f" and {len(group) - NAMED} more" if len(group) > NAMED else ""
+            words = f"never 1 together, as if levels of one column: {', '.join(sorted(group)[:NAMED])}{rest}"
+            yield Trap(tuple(sorted(group)), "dummies", words)
 
 
 def _shared(table: PairTable, i: int, j: int) -> tuple[float, float, float]:
