@@ -79,6 +79,17 @@ def test_rows_with_a_missing_value_are_left_out():
     assert strength_in(parts_of(never), one, one, FIRST) is None
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize(
+    "table", [[[900, 0], [0, 0]], [[450, 450], [0, 0]], [[0, 450], [450, 0]], [[-5, 800], [110, -5]]]
+)
+def test_tables_at_the_edge(table, ordered):
+    one = column(2, ordered=ordered)
+    found = strength_in(parts_of(table), one, one, FIRST)
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.words
+
+
 def test_rare_levels_that_drown_are_counted_together():
     """A table with many rare levels says something though most of its cells are noise."""
     rng = np.random.default_rng(1)

@@ -20,7 +20,7 @@ from discreet.domain.yaml import parse_number
 from discreet.release.discovery import Discovery
 from discreet.release.oracles.components import Components, to_simplex
 from discreet.release.selection import components
-from discreet.release.tables import PairTable, known_levels
+from discreet.release.tables import PairTable, has_table, known_levels
 
 LEVEL = 0.95
 """Share of intervals that hold the true value."""
@@ -75,7 +75,7 @@ def strength(found: Discovery, x: str, y: str) -> Strength | None:
 
 def strength_in(parts: Components, first: Column, second: Column, pair: tuple[str, str]) -> Strength | None:
     """Return how strongly two columns go together in released components."""
-    if not parts.has(*pair):
+    if not has_table(parts, *pair):
         return None
     x_order, y_order = ordered_levels(first), ordered_levels(second)
     ordered = x_order is not None and y_order is not None
@@ -171,7 +171,7 @@ def _cramer(table: PairTable, views: list[FloatArray]) -> Strength:
     value, _, high = _noncentrality(*_spread(table, fine))
     _, low, _ = _noncentrality(*_spread(table, coarse))
     value, high = (min(float(np.sqrt(v / (min(map(len, fine)) - 1))), 1.0) for v in (value, high))
-    low = float(np.sqrt(low / (min(map(len, views)) - 1)))
+    low = min(float(np.sqrt(low / (min(map(len, views)) - 1))), 1.0)
     high = max(low, high)
     return Strength(min(max(value, low), high), low, high, "Cramer's V")
 
@@ -192,6 +192,8 @@ def _noncentrality(
     spread = slope @ covariance @ slope.T
     total, squares = float(np.trace(spread)), float((spread**2).sum())
     square = max(float(seen @ seen) - total, 0.0)
+    if total <= 0:  # nothing could have come out otherwise
+        return square, square, square
     along = max(float(seen @ spread @ seen) - squares, 0.0)
     scale = (squares + 2 * along) / (total + 2 * square)
     at, freedom = (square + total) / scale, total / scale

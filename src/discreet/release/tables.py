@@ -44,6 +44,11 @@ class PairTable:
         return np.asarray(found + self.second * np.kron(np.outer(l_even, l_even), r_inner))
 
 
+def has_table(parts: Components, x: str, y: str) -> bool:
+    """Whether all components of a table of two columns were released."""
+    return parts.has(x, y) and parts.has(x) and parts.has(y)
+
+
 def counts_of(parts: Components, column: str) -> FloatArray:
     """Return the released counts of a column's levels, unbiased."""
     levels = parts.sizes[column]

@@ -24,7 +24,7 @@ from discreet.release.search import last_bar, seeded_generator, unjudged
 from discreet.release.selection import components
 from discreet.release.settings import MEASURING
 from discreet.release.strength import ordered_levels
-from discreet.release.tables import PairTable, known_levels, missing_level
+from discreet.release.tables import PairTable, has_table, known_levels, missing_level
 from discreet.search.graph import Pair
 from discreet.search.oracle import EMPTY
 
@@ -69,7 +69,7 @@ def _missing(found: Discovery, parts: Components) -> Iterable[Trap]:
     domain, keep = found.domain, last_bar(found.domain).keep
     known = MEASURING[found.method]().oracle(leave_out(parts, domain), domain, seeded_generator())
     for a, b in sorted((a, b) for a, b in map(sorted, found.graph.skeleton)):
-        if not parts.has(a, b) or {missing_level(domain[a]), missing_level(domain[b])} == {None}:
+        if not has_table(parts, a, b) or {missing_level(domain[a]), missing_level(domain[b])} == {None}:
             continue
         together = known.answers(a, b, EMPTY)
         if together and known.weigh([(a, b, EMPTY)])[0] > keep:
@@ -103,7 +103,7 @@ def _dummies(domain: Domain, parts: Components) -> Iterable[Trap]:
     """Yield sets of columns of 0 and 1 of which no two are 1 at once, each as large as it goes."""
     orders = {c: ordered_levels(domain[c]) for c in domain if isinstance(domain[c], Categorical)}
     ones = {c: order[1] for c, order in orders.items() if order is not None and len(order) == 2}
-    pairs = [pair for pair in combinations(sorted(ones), 2) if parts.has(*pair)]
+    pairs = [pair for pair in combinations(sorted(ones), 2) if has_table(parts, *pair)]
     shared = {frozenset((a, b)): _shared(PairTable.of(parts, a, b), ones[a], ones[b]) for a, b in pairs}
     apart = {pair for pair, (seen, expected, noise) in shared.items() if _lacks(seen, expected, noise)}
     covered: set[Pair] = set()
