@@ -12,6 +12,7 @@ from discreet.errors import DoubtWarning, KnowledgeError, SettingError
 from discreet.release.missing import leave_out
 from discreet.release.oracles.components import Components, pool, taken_apart
 from discreet.release.oracles.released import Released
+from discreet.release.settings import Moments
 from discreet.release.traps import traps
 from support.released import release_of
 
@@ -167,3 +168,17 @@ def test_what_is_required_is_kept_though_nobody_measured_it(narrow):
     with pytest.warns(DoubtWarning, match="job and tv"):
         again = dc.search_again(narrow, knowledge=dc.Knowledge(required={("tv", "job")}))
     assert ("tv", "job") in again.graph.directed
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+def test_numbers_that_are_missing_together(delta):
+    rng = np.random.default_rng(2)
+    block, x, y = rng.integers(3, size=ROWS), rng.normal(size=ROWS), rng.normal(size=ROWS)
+    numbers = {"x": x, "y": y, "z": 0.6 * x + 0.8 * rng.normal(size=ROWS)}
+    table = {n: np.where(block == i, "", np.char.mod("%.3f", v)) for i, (n, v) in enumerate(numbers.items())}
+    columns = dict.fromkeys(table, dc.Numeric(bounds=(-4, 4), bins=5, missing="gone", other="else"))
+    found = release_of(table, columns, delta=delta, epsilon=5.0, settings=Moments())
+    assert {frozenset(trap.columns) for trap in traps(found)} == {frozenset("xy"), frozenset("yz")}
+    again = dc.search_again(found, missing="leave-out")
+    assert again.graph.skeleton == {frozenset("xz")}
+    assert again.edges[0].strength.trend == "rising"
