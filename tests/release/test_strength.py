@@ -138,7 +138,7 @@ def test_the_edges_of_a_release_as_a_table():
     assert row.strength == strength(found, "x", "y")
     assert row.strength.trend == "rising"
     assert "strong, rising: rank correlation" in repr(found.edges)
-    assert "<td>---</td>" in found.edges._repr_html_()
+    assert ">---</td>" in found.edges._repr_html_()
     frame = found.edges.to_pandas()
     assert frame.loc[0, ["mark", "trend", "warnings"]].tolist() == ["---", "rising", ""]
     assert frame.loc[0, "strength_low"] < frame.loc[0, "strength"] < frame.loc[0, "strength_high"]

@@ -88,9 +88,12 @@ class EdgeTable(tuple[EdgeRow, ...]):
 
     def _repr_html_(self) -> str:
         """Show the rows in a notebook."""
-        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
-        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row._shown()) for row in self)
-        return f"<table><tr>{head}</tr>{''.join(f'<tr>{cells}</tr>' for cells in rows)}</table>"
+        styles = ["text-align:left;white-space:nowrap"] * (len(HEADINGS) - 1) + ["text-align:left"]
+        rows = []
+        for line, tag in [(HEADINGS, "th"), *((row._shown(), "td") for row in self)]:
+            cells = (f'<{tag} style="{s}">{escape(c)}</{tag}>' for c, s in zip(line, styles, strict=True))
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        return f"<table>{''.join(rows)}</table>"
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a frame of pandas, one column a number."""
