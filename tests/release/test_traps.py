@@ -160,6 +160,8 @@ def test_knowledge_is_replaced(survey, recwarn):
     assert ("happy", "gun") in again.graph.directed
     assert frozenset(("tv", "job")) not in again.graph.skeleton
     assert not recwarn
+    with pytest.raises(SettingError, match="from_yaml"):
+        dc.search_again(survey, knowledge={"required": []})
     with pytest.raises(KnowledgeError, match="nobody"):
         dc.search_again(survey, knowledge=dc.Knowledge(required={("nobody", "gun")}))
 

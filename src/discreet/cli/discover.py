@@ -75,7 +75,9 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
     "release was made with; an empty file drops that.",
 )
 @click.option(
-    "--missing", type=Choice(_readings), help="With a release: what missing values are in it.  [default: level]"
+    "--missing",
+    type=Choice(_readings),
+    help="With a release: missing values are a level, or pairs are judged where both are known.  [default: level]",
 )
 @settings_options
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")

@@ -112,6 +112,8 @@ def search_again(
         search=written["search"], alpha=float(written["alpha"]), max_order=int(written["max_order"])
     ).changed(search=search_by, max_order=max_order, alpha=alpha)
     known = found.knowledge if knowledge is None else knowledge
+    if not isinstance(known, Knowledge):
+        raise SettingError("knowledge: a Knowledge; Knowledge.from_yaml(path) reads a file")
     missing = written.get("missing", LEVEL) if missing is None else missing
     if missing not in MISSING:
         raise SettingError(f"missing: one of {', '.join(MISSING)}")
@@ -127,7 +129,7 @@ def unjudged(
     """Return the pairs that may be adjacent but cannot be judged from a release, each with the reason."""
     found = {}
     released = components(measurements[:1], domain)
-    looks = [_components(part, domain, missing) for part in (measurements[:1], measurements)]
+    looks = [_components(part, domain, missing) for part in (measurements[:1], measurements) if missing == LEAVE_OUT]
     for pair in pairs_to_ask(domain, knowledge):
         if not released.has(*pair):
             found[pair] = NOT_MEASURED
