@@ -419,3 +419,22 @@ def test_a_demo_takes_the_next_folder(tmp_path, monkeypatch):
     for _ in range(2):
         assert run("demo", "--network", "cancer", "--rows", 500, "-q").exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"discreet-demo", "discreet-demo-2"}
+
+
+def test_a_release_is_searched_with_other_knowledge(files):
+    folder, _ = files
+    (folder / "k.yaml").write_text("forbidden: [[Smoker, Xray], [Xray, Smoker]]\n")
+    (folder / "empty.yaml").write_text("")
+    release = folder / "o" / "release.json"
+    given = ("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2)
+    run(*given, "--knowledge", folder / "k.yaml", "--out", folder / "o")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        again = run("discover", release, "--knowledge", folder / "empty.yaml", "--out", folder / "p")
+    assert again.exit_code == 0
+    assert "warning: Smoker and Xray: not measured" in again.stderr
+    assert json.loads((folder / "p" / "release.json").read_text())["knowledge"]["forbidden"] == []
+    required = run("discover", release, "--knowledge", folder / "k.yaml", "--missing", "leave-out", "--json")
+    assert required.exit_code == 0
+    rows = run(*given, "--missing", "leave-out")
+    assert (rows.exit_code, "goes with a release" in rows.stderr) == (2, True)
