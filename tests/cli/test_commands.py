@@ -95,7 +95,7 @@ def test_draft_says_that_it_looked_and_can_be_used(files):
     assert "LOOKING AT THE DATA" in result.stderr
     assert result.stdout.startswith("# DRAFT")
     assert "left out: 'name'" in result.stdout
-    assert "person" not in result.stdout
+    assert "person 1" not in result.stdout
     draft = Domain.from_yaml(result.stdout)
     assert draft["Smoker"].levels == ("False", "True", "missing")
     assert draft["age"].bounds == (10, 100)
@@ -105,6 +105,30 @@ def test_draft_says_that_it_looked_and_can_be_used(files):
         checked = run("domain", "check", folder / "wide.csv", "--domain", folder / "draft.yaml")
     assert checked.exit_code == 0
     assert "still carries the notice of a draft" in checked.stderr
+
+
+def test_check_is_loud_where_most_of_a_column_is_foreign_and_refuses_what_a_run_would(tmp_path):
+    frame = pd.DataFrame({"x": ["JA", "NEIN"] * 30, "y": ["a", "b"] * 30})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    many = ", ".join(f"c{i}" for i in range(60))
+    (tmp_path / "d.yaml").write_text(
+        f"rows: 60\ncolumns:\n  x: {{categories: [ja, nein], other: else}}\n  y: {{categories: [a, b, {many}]}}\n"
+    )
+    checked = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml")
+    assert checked.exit_code == 0
+    assert "LOOK AT THIS COLUMN: more than half of it is foreign" in checked.stderr
+    (tmp_path / "d.yaml").write_text(
+        f"rows: 60\ncolumns:\n  x: {{categories: [JA, NEIN, {many}]}}\n  y: {{categories: [a, b, {many}]}}\n"
+    )
+    options = ("--domain", tmp_path / "d.yaml")
+    for command in (
+        ("domain", "check", tmp_path / "t.csv"),
+        ("plan", "--epsilon", 1),
+        ("discover", tmp_path / "t.csv"),
+    ):
+        refused = run(*command, *options, *(("--epsilon", 1) if command[0] == "discover" else ()))
+        assert refused.exit_code == 2
+        assert "'x' (62), 'y' (62). Declare fewer categories or bins, at most 21 levels each" in refused.stderr
 
 
 def test_a_draft_that_nobody_judged_is_refused_before_anything_is_spent(files):
@@ -395,3 +419,22 @@ def test_a_demo_takes_the_next_folder(tmp_path, monkeypatch):
     for _ in range(2):
         assert run("demo", "--network", "cancer", "--rows", 500, "-q").exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"discreet-demo", "discreet-demo-2"}
+
+
+def test_a_release_is_searched_with_other_knowledge(files):
+    folder, _ = files
+    (folder / "k.yaml").write_text("forbidden: [[Smoker, Xray], [Xray, Smoker]]\n")
+    (folder / "empty.yaml").write_text("")
+    release = folder / "o" / "release.json"
+    given = ("discover", folder / "data.csv", "--domain", folder / "domain.yaml", "--epsilon", 2)
+    run(*given, "--knowledge", folder / "k.yaml", "--out", folder / "o")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        again = run("discover", release, "--knowledge", folder / "empty.yaml", "--out", folder / "p")
+    assert again.exit_code == 0
+    assert "warning: Smoker and Xray: not measured" in again.stderr
+    assert json.loads((folder / "p" / "release.json").read_text())["knowledge"]["forbidden"] == []
+    required = run("discover", release, "--knowledge", folder / "k.yaml", "--missing", "leave-out", "--json")
+    assert required.exit_code == 0
+    rows = run(*given, "--missing", "leave-out")
+    assert (rows.exit_code, "goes with a release" in rows.stderr) == (2, True)

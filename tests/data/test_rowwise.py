@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import fractions
 import gzip
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -314,3 +315,27 @@ def test_the_column_that_cannot_be_read_is_named(frame):
     domain = Domain({c: Categorical(categories=("0", "1"), other="o") for c in "ab"}, rows=2)
     with pytest.raises(TableError, match="'b'"):
         load(frame, domain)
+
+
+@pytest.mark.parametrize("odd", ["M", " male", "-9", "NA", "", "x", "1.234,5 kg", "1,5", "nan", "1e999", "\u00a0", "?"])
+def test_rules_for_how_values_are_written_are_about_one_value(tmp_path, odd):
+    spelled = Categorical(
+        categories=("male", "female"),
+        merge={"male": ("m",)},
+        ignore=("case", "spaces"),
+        missing="gone",
+        missing_codes=("NA", "-9"),
+        other="else",
+    )
+    numbers = Numeric(bounds=(0, 2000), bins=5, missing="gone", missing_codes=("-9",), other="else", decimal=",")
+    domain = places(x=spelled, y=replace(numbers, thousands=".", units=("kg",)), z=replace(numbers, bins=None))
+    values = ["male", "Female ", "7", "1,5", "NA"] * (ROWS // 5)
+    other = [*values[:20], odd, *values[21:]]
+    tables = [{"x": column, "y": column, "z": column} for column in (values, other)]
+    for kind in ("frame", "csv"):
+        data = [pd.DataFrame(table) for table in tables]
+        if kind == "csv":
+            for i, frame in enumerate(data):
+                frame.to_csv(tmp_path / f"{i}.csv", index=False)
+            data = [tmp_path / f"{i}.csv" for i in range(2)]
+        assert moved(data[0], domain, data[1]) <= 6

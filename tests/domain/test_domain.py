@@ -79,6 +79,18 @@ def test_any_labels_survive_yaml(labels, place, ordered):
         ("rows: 10\ncolumns: {x: {categories: [a]}, x: {categories: [b]}}", "twice"),
         ("rows: 10\ncolumns: {x: {categories: [a]}, X: {categories: [b]}}", "case"),
         ("rows: 10\ncolumns: [x, y]\n", "columns"),
+        ("rows: 10\ncolumns: {x: {categories: [a], ignore: [colour]}}", "ignore: some of case, spaces"),
+        ("rows: 10\ncolumns: {x: {categories: [a, A], ignore: [case]}}", "differ in what is ignored"),
+        ("rows: 10\ncolumns: {x: {categories: [a, b], merge: {c: [d]}}}", "merge: a label that is not among"),
+        ("rows: 10\ncolumns: {x: {categories: [a, b], merge: {a: [b]}}}", "the same text"),
+        ("rows: 10\ncolumns: {x: {categories: [a, b], missing: m, missing_codes: [b]}}", "the same text"),
+        ("rows: 10\ncolumns: {x: {categories: [a], decimal: ','}}", "decimal"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], merge: {a: [b]}}}", "merge"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], decimal: ;}}", "decimal: the sign"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], decimal: ',', thousands: ','}}", "thousands: the sign"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], units: ['1']}}", "units"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], units: [e]}}", "units"),
+        ("rows: 10\ncolumns: {x: {bounds: [0, 1], missing_codes: -9}}", "missing_codes: expected a list"),
         ("rows: [\n", "YAML"),
         ("\n", "domain"),
     ],
@@ -123,3 +135,25 @@ def test_a_draft_stays_one_until_its_notice_is_deleted():
 def test_a_repr_is_short_and_names_no_label():
     domain = Domain.from_yaml(EXAMPLE)
     assert repr(domain) == "<Domain: 4 columns, 1 of them numbers, 100,000 rows>"
+
+
+SPELLED = """\
+rows: 10
+columns:
+  sex:
+    categories: [male, female]
+    missing: unknown
+    missing_codes: [NA, '-9']
+    ignore: [case, spaces]
+    merge: {male: [m]}
+  weight: {bounds: [0, 250], missing: none, missing_codes: ['999'], decimal: ',', thousands: '.', units: [kg]}
+"""
+
+
+def test_how_values_are_written_is_read_and_written_back():
+    domain = Domain.from_yaml(SPELLED)
+    assert domain["sex"].spellings == (("male", 0), ("female", 1), ("unknown", 2), ("m", 0), ("na", None), ("-9", None))
+    assert domain["weight"].rewriting == (("kg", ""), (".", ""), (".", "?"), (",", "."))
+    assert Domain.from_yaml(domain.to_yaml()) == domain == Domain.from_dict(domain.to_dict())
+    assert hash(domain["sex"]) == hash(Domain.from_yaml(SPELLED)["sex"])
+    assert domain.with_bins(4)["weight"].missing_codes == ("999",)

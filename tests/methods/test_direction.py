@@ -164,7 +164,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_read():
     refused("different", ("a", "a"))
     refused("no order", ("a", "plain"))
     refused("single value", ("a", "single"))
-    refused("missing", ("a", "gaps"))
+    refused("a row without both values is absent", ("a", "gaps"), score="hsic")
     refused("not declared", ("a", "nowhere"))
     refused("twice", ("a", "b"), ("b", "a"))
     refused("score", ("a", "b"), score="best")
@@ -202,6 +202,23 @@ def test_infinities_are_clipped_and_missing_numbers_are_refused():
     frame.loc[3, "a"] = np.nan
     with pytest.raises(InputError, match="'a'"):
         dc.direction(frame, ("a", "b"), domain=domain, epsilon=1.0)
+
+
+@pytest.mark.parametrize("score", ["reci", "kendall", "iqr"])
+def test_rows_without_both_values_are_absent(score):
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1, 1, 20_000)
+    frame = pd.DataFrame({"a": x, "b": x**3 + rng.uniform(-0.1, 0.1, 20_000)})
+    frame["b"] = frame["b"].mask(rng.random(20_000) < 0.3)
+    frame["a"] = frame["a"].mask(rng.random(20_000) < 0.2, "unreadable")
+    columns = {
+        "a": dc.Numeric(bounds=(-1.0, 1.0), bins=4, other="else"),
+        "b": dc.Numeric(bounds=(-1.1, 1.1), missing="none"),
+    }
+    domain = dc.Domain(columns, rows=20_000)
+    found = dc.direction(frame, ("a", "b"), domain=domain, epsilon=20.0, score=score, sure=0.5)
+    assert found.rows == 20_000
+    assert score == "iqr" or found.pairs[0].cause == "a"  # spreads alone do not tell here, of whole rows neither
 
 
 def test_from_the_command_line(tmp_path):

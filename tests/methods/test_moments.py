@@ -280,7 +280,7 @@ def test_missing_numbers_are_a_level_of_their_own():
     assert {frozenset(("a", "c")), frozenset(("b", "c"))} <= found.graph.skeleton
     assert found.domain["c"].levels[-1] == "none"
     assert dc.Domain.from_yaml(domain.to_yaml()) == domain
-    with pytest.raises(SettingError, match="leave out rows"):
+    with pytest.raises(SettingError, match="take `moments` where some are missing"):
         discovered(data, domain, method="pcd")
     with pytest.raises(SettingError, match="no numbers"):
         dc.test_independence(pa.table(data), "a", "c", domain=domain, epsilon=1.0, test="permutation")

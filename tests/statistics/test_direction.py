@@ -13,9 +13,10 @@ from discreet.audit import table_of
 from discreet.audit.neighbours import climb, every, hand_made, random_pairs
 from discreet.audit.subjects import objective
 from discreet.data.memory import MemoryTable
+from discreet.errors import SettingError
 from discreet.methods.direction import SCORES
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, on_scale
-from discreet.statistics.direction import RootHSIC, SquaredErrors
+from discreet.statistics.direction import KendallResiduals, RootHSIC, SquaredErrors
 from discreet.statistics.quantiles import PLACES, Quartiles
 from support.pairs import coded
 
@@ -63,6 +64,55 @@ def test_no_neighbours_of_small_tables_move_a_number_further_than_declared(shape
     assert most["BinnedSums"] > 0.6
 
 
+def test_no_neighbours_move_a_number_further_if_rows_may_be_absent():
+    column = dc.Categorical(categories=("0", "1", "2"), ordered=True, missing="gone")
+    plain = dc.Categorical(categories=("0", "1"), ordered=True, missing="gone", other="else")
+    domain = dc.Domain({"x": column, "y": plain}, rows=3)
+    pair = Scaled.of("x", "y", domain)
+    assert (pair.levels, pair.whole(domain)) == ((3, 2), False)
+    for curves in CURVES:
+        for kind in FITTED:
+            statistic = kind(pair, *curves)
+            if kind.takes_absent:
+                check_all(statistic, domain)
+            else:
+                with pytest.raises(SettingError, match="a value in every row"):
+                    statistic.sensitivity(domain)
+        check_all(Quartiles(pair, *curves), domain)
+    check_all(BinnedSums(pair, 3), domain)
+    assert {kind for kind in FITTED if kind.takes_absent} == {SquaredErrors, KendallResiduals}
+
+
+def check_all(statistic, domain):
+    """Compare all neighbours with what is declared."""
+    declared, known = statistic.sensitivity(domain), {}
+
+    def value(rows):
+        key = rows.tobytes()
+        if key not in known:
+            known[key] = statistic.evaluate(table_of(rows, domain))
+        return known[key]
+
+    for pair in every(domain):
+        change = np.abs(value(pair.first) - value(pair.second))
+        assert change.max() <= declared.largest
+        assert change.sum() <= declared.l1
+        assert (change**2).sum() <= declared.l2_squared
+
+
+def test_an_absent_row_counts_nowhere():
+    column = dc.Categorical(categories=("0", "1", "2"), ordered=True, missing="gone")
+    domain = dc.Domain({"x": column, "y": column}, rows=6)
+    pair = Scaled.of("x", "y", domain)
+    whole = np.array([[0, 0], [1, 2], [2, 1], [0, 2]])
+    rows = np.concatenate([whole, [[3, 1], [2, 3]]])
+    sums = BinnedSums(pair, 3)
+    assert (sums.evaluate(table_of(rows, domain)) == sums.evaluate(table_of(whole, domain.with_rows(4)))).all()
+    errors = SquaredErrors(pair, Curve((0, 0)), Curve((0, 0)))
+    x, y = pair.values(table_of(rows, domain))
+    assert errors._score(x, y, 6) == pytest.approx(errors._score(x, y, 4) * 4 / 6)
+
+
 @pytest.mark.parametrize("kind", FITTED)
 def test_no_climb_finds_neighbours_that_move_a_score_further_than_declared(kind):
     domain = ordered(40, 9, 9)
@@ -82,10 +132,10 @@ def test_the_bounds_are_nearly_met_where_they_are_known_to_be():
     alone[0] = (1, 1)
     apart[0] = (1, 0)
     x, y = (np.array(c) for c in zip(*alone.tolist(), strict=True))
-    value = root._score(on_scale(x, 2), on_scale(y, 2))
+    value = root._score(on_scale(x, 2), on_scale(y, 2), 50)
     kernel = 1 - math.exp(-((1.0 / 0.3) ** 2) / 2)
     assert value == pytest.approx(2 * kernel * 49 / 50**2, rel=1e-6)
-    assert root._score(on_scale(x, 2), on_scale(np.zeros(50, dtype=np.int64), 2)) == 0
+    assert root._score(on_scale(x, 2), on_scale(np.zeros(50, dtype=np.int64), 2), 50) == 0
     assert root.unit(50) * 1000 == pytest.approx(2 * math.sqrt(6) * 49 / 50**2, rel=1e-6)
 
 
@@ -117,4 +167,4 @@ def test_quartiles_are_those_of_the_values():
 def test_errors_are_squared_and_cut_off():
     domain = ordered(4, 5, 5)
     statistic = SquaredErrors(Scaled.of("x", "y", domain), Curve((0, 0)), Curve((0, 0)))
-    assert statistic._score(np.zeros(2), np.array([UNIT // 2, -2 * UNIT])) == pytest.approx((0.25 + 1) / 2)
+    assert statistic._score(np.zeros(2), np.array([UNIT // 2, -2 * UNIT]), 2) == pytest.approx((0.25 + 1) / 2)

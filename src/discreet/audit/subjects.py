@@ -76,6 +76,7 @@ MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
 TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
+GAPS = Domain({c: Categorical(categories=tuple("abcd"), ordered=True, missing="none") for c in "xy"}, rows=12)
 TRIAD = Domain({c: Categorical(categories=tuple("ab"), ordered=True) for c in "xyz"}, rows=3)
 FINE = Domain({c: Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=30)
 LONG = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xyz"}, rows=50)
@@ -93,7 +94,8 @@ _CURVES = (Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT, -UNIT)))
 
 
 def _both_ways(kind: type[Difference]) -> tuple[tuple[Statistic, Domain], ...]:
-    return tuple((kind(Scaled.of("x", "y", domain), *_CURVES), domain) for domain in (TRIO, SCALE))
+    domains = (TRIO, SCALE, GAPS) if kind.takes_absent else (TRIO, SCALE)
+    return tuple((kind(Scaled.of("x", "y", domain), *_CURVES), domain) for domain in domains)
 
 
 _PERMUTED = (("", TRIO), ("", FINE), ("z", FINE))
@@ -139,9 +141,9 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     ConditionalTotalVariation: _given(ConditionalTotalVariation),
     ConditionalInformation: _given(ConditionalInformation),
     GStatistic: _given(GStatistic),
-    BinnedSums: tuple((BinnedSums(Scaled.of("x", "y", d), 3), d) for d in (TRIO, SCALE)),
+    BinnedSums: tuple((BinnedSums(Scaled.of("x", "y", d), 3), d) for d in (TRIO, SCALE, GAPS)),
     **{kind: _both_ways(kind) for kind in SCORES.values() if kind is not None},
-    Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE)),
+    Quartiles: tuple((Quartiles(Scaled.of("x", "y", d), *_CURVES), d) for d in (TRIO, SCALE, GAPS)),
     MeanLengths: tuple((MeanLengths(("x", "y"), d.shape("xy")), d) for d in (TRIO, SCALE)),
     PairwiseHSIC: tuple((PairwiseHSIC(("x", "y"), d.shape("xy"), pairs=((0, 1),)), d) for d in (TRIO, SCALE)),
     **_products(),
@@ -386,7 +388,7 @@ class DirectionSubject(Subject):
     @property
     def name(self) -> str:
         """What tells it from others."""
-        return f"direction ({self.score})"
+        return f"direction ({self.score}{', absent rows' * (self.domain is GAPS)})"
 
     @property
     def claim(self) -> Claim:
@@ -502,7 +504,9 @@ def methods() -> list[str]:
 def subjects_of(method: str) -> Sequence[Subject]:
     """Return the settings in which a method is audited."""
     if method == DIRECTION:
-        return [DirectionSubject(score, SCALE, 4.0) for score in SCORES]
+        able = [score for score, kind in SCORES.items() if kind is None or kind.takes_absent]
+        whole = [DirectionSubject(score, SCALE, 4.0) for score in SCORES]
+        return whole + [DirectionSubject(score, GAPS, 4.0) for score in able]
     return independence_subjects(8.0) if method == TEST else method_subjects(method)
 
 

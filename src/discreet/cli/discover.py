@@ -19,6 +19,12 @@ def _tests() -> tuple[str, ...]:
     return tuple(CI_TESTS)
 
 
+def _readings() -> tuple[str, ...]:
+    from discreet.release.missing import MISSING
+
+    return MISSING
+
+
 SETTINGS: dict[str, tuple[Any, str]] = {
     "max-order": (int, "Largest conditioning set.  [default: 2]"),
     "search": (Choice(searches), "How the release is searched.  [default: hybrid]"),
@@ -62,7 +68,17 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
     "flipped-top-k, flipped-svt; pcd for numbers alone. With --not-private: pc, greedy-bic, "
     "{em,svt,priv}-pc-published, pcd-published.",
 )
-@click.option("--knowledge", "knowledge_file", help="Background knowledge (YAML): required, forbidden, tiers.")
+@click.option(
+    "--knowledge",
+    "knowledge_file",
+    help="Background knowledge (YAML): required, forbidden, tiers. With a release, it takes the place of what the "
+    "release was made with; an empty file drops that.",
+)
+@click.option(
+    "--missing",
+    type=Choice(_readings),
+    help="With a release: missing values are a level, or pairs are judged where both are known.  [default: level]",
+)
 @settings_options
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
 @engine_option
@@ -79,6 +95,7 @@ def discover(
     delta: float | None,
     method: str,
     knowledge_file: str | None,
+    missing: str | None,
     settings: dict[str, Any],
     not_private: bool,
     engine_pull: bool,
@@ -90,30 +107,33 @@ def discover(
 
     postgresql://user@host/database?table=NAME and spark://host:port?table=NAME are counted where they are.
 
-    With a release.json as DATA, search that release again: no data, no domain, no budget.
+    With a release.json as DATA, search that release again, with other knowledge too: no data, no domain, no budget.
     """
     from discreet.baselines.not_private import METHODS
     from discreet.cli import not_private as exact
+    from discreet.errors import SettingError
 
+    if missing is not None and not data.endswith(".json"):
+        raise SettingError("missing: goes with a release; search yours again with it, which costs nothing")
     if not_private or method in METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
         record.refuse("what is not private is not recorded")
         exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), teller())
         return
 
-    from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
-    from discreet.errors import SettingError
+    from discreet.domain.knowledge import Knowledge
     from discreet.methods.discover import discover as run
     from discreet.methods.registry import settings_for
     from discreet.report import check_folder, refuse_release
 
     if out is not None:
         check_folder(out)
+    knowledge = None if knowledge_file is None else Knowledge.from_yaml(Path(knowledge_file))
     if data.endswith(".json"):
-        given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
+        given: dict[str, Any] = {"domain": domain_file, "epsilon": epsilon, "delta": delta}
         given["method"] = None if method == "auto" else method
         record.refuse("to search a release again costs nothing, and is not recorded")
-        _search_again(data, given, settings, out, as_json)
+        _search_again(data, given, {**settings, "knowledge": knowledge, "missing": missing}, out, as_json)
         return
     if domain_file is None:
         raise SettingError(
@@ -126,7 +146,6 @@ def discover(
         refuse_release(out)
     domain = read_domain(domain_file)
     chosen = settings_for(method, domain.widest()).changed(**settings)
-    knowledge = Knowledge.from_yaml(Path(knowledge_file)) if knowledge_file else NOTHING_KNOWN
     with record.follow(data) as account:
         found = run(
             data,
@@ -134,7 +153,7 @@ def discover(
             epsilon=epsilon,
             delta=delta,
             method=chosen,
-            knowledge=knowledge,
+            knowledge=knowledge or Knowledge(),
             account=account,
             engine_pull=engine_pull,
             progress=teller(),
@@ -150,7 +169,7 @@ def _search_again(
     from discreet.release.discovery import Discovery
     from discreet.release.search import search_again
 
-    again = {"max_order", "alpha", "search"}
+    again = {"max_order", "alpha", "search", "knowledge", "missing"}
     given |= {name.replace("_", "-"): value for name, value in settings.items() if name not in again}
     if clash := [key for key, value in given.items() if value is not None]:
         raise SettingError(f"{clash[0]}: a release already has it and is searched as it is; leave the option out")
@@ -159,6 +178,8 @@ def _search_again(
         max_order=settings["max_order"],
         alpha=settings["alpha"],
         search_by=settings["search"],
+        knowledge=settings["knowledge"],
+        missing=settings["missing"],
     )
     show(found, out, as_json)
     say("\nNothing was spent by searching again.")

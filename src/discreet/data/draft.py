@@ -57,6 +57,7 @@ _ID = re.compile(
 )
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T]\d{1,2}:.*)?")
 _NESTED = re.compile(r"struct|map\(|map<|array|\[\]|json|blob|binary|union", re.IGNORECASE)
+_TEXTS = ("varchar", "string")
 LONG_ENOUGH = 20
 """Rows from which a column whose values all differ is one of ids."""
 
@@ -208,8 +209,12 @@ def _draft_numbers(source: Source | EngineSource, name: str, reading: Numeric) -
     found = source.look(name, MOST_WHOLE + len(MISSING_NUMBERS), reading)
     reading = _without_sentinels(source, name, reading, found)
     found = source.look(name, MOST_WHOLE + 1, reading)
-    if found.whole and 0 < found.different <= MOST_WHOLE and not reading.rewriting:
-        return _draft_codes(name, found, reading.missing_codes)
+    finite = all(_float(label) is not None for label in found.labels)
+    if found.whole and finite and 0 < found.different <= MOST_WHOLE and not reading.rewriting:
+        labels = (
+            found.labels if source.kinds[name].lower() in _TEXTS else {_short(la): n for la, n in found.labels.items()}
+        )
+        return _draft_codes(name, replace(found, labels=labels), reading.missing_codes)
     low, high = found.low, found.high
     if low is None or high is None or not math.isfinite(high - low):
         return Line(name, None, "its numbers are too far apart for bounds")
@@ -242,6 +247,12 @@ def _with_codes(reading: Numeric, numbers: Sequence[float]) -> Numeric:
 def _float(text: str) -> float | None:
     number = parse_number(_trimmed(text))
     return None if number is None else float(number)
+
+
+def _short(label: str) -> str:
+    """Return a whole number of a column of numbers as it is written by people."""
+    number = parse_number(label)
+    return label if number is None or len(str(number)) > len(label) else str(number)
 
 
 def _draft_codes(name: str, seen: Look, codes: tuple[str, ...]) -> Line:

@@ -9,6 +9,7 @@ file is fixed but for its delimiter, which the header line tells, and every fiel
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from discreet.data.encoding import beyond_sql, code_sql, missing_sql, number_sql, quote_name, quote_text
+from discreet.data.formats import READERS, read_columns
 from discreet.data.frames import NAME, as_frame
 from discreet.data.misfits import Look, Misfit, check_names, check_present, check_rows, refuse_misfits
 from discreet.data.people import check_id, chosen_sql, count_made_up, left_sql, person_sql
@@ -47,6 +49,7 @@ KEPT_VALUES = 20_000_000
 HEADER_BYTES = 1 << 20
 """The header line of a CSV file is no longer than this."""
 
+_NOT_UTF8 = "{name} is not UTF-8 text; convert it, as in: iconv -f latin1 -t utf-8 {path} > utf8-{path}"
 DELIMITERS = (",", ";", "\t", "|")
 _DATABASES = (".duckdb", ".db")
 _SETTINGS = (
@@ -223,11 +226,11 @@ def _set_up() -> duckdb.DuckDBPyConnection:
 
 
 def open_local(data: object, domain: Domain | None = None) -> Source:
-    """Open a file (CSV, TSV, Parquet, DuckDB) or an in-memory table (pandas, Polars, Arrow, NumPy)."""
-    return _open_path(os.fspath(data)) if isinstance(data, str | os.PathLike) else _open_frame(data, domain)
+    """Open a file (CSV, TSV, Parquet, DuckDB, and those of ``formats``) or a table in memory."""
+    return _open_path(os.fspath(data), domain) if isinstance(data, str | os.PathLike) else _open_frame(data, domain)
 
 
-def _open_path(text: str) -> Source:
+def _open_path(text: str, domain: Domain | None) -> Source:
     path_text, _, table = text.partition("?table=")
     path = Path(path_text)
     name = f"file {path.name!r}"
@@ -250,7 +253,12 @@ def _open_path(text: str) -> Source:
         return _open_csv(path, literal, name)
     if suffix == ".parquet":
         return _open_parquet(path, literal, name)
-    raise TableError(f"{name}: expected a name that ends in .csv, .tsv, .parquet or .duckdb")
+    if suffix in READERS:
+        return _open_frame(quietly(name, lambda: read_columns(path, suffix, table, name)), domain, name)
+    raise TableError(
+        f"{name}: expected a name that ends in .csv, .tsv, .parquet, .duckdb, or {', '.join(READERS)}; whatever wrote "
+        "it can save the table as CSV in UTF-8"
+    )
 
 
 def _literal_path(path: Path) -> str:
@@ -271,20 +279,30 @@ def _open_csv(path: Path, literal: str, name: str) -> Source:
         f"quote = '\"', escape = '\"', comment = '', skip = 0, nullstr = '', null_padding = false, "
         f"ignore_errors = false, parallel = false, hive_partitioning = false, columns = {{{columns}}}"
     )
+    quoted = quietly(name, lambda: _has_quotes(path, name))
     source = Source(_connect(), f"read_csv({options}, strict_mode = true)", name)
-    if quietly(name, lambda: _has_quotes(path)):
+    if quoted:
         counted = source.query(f"SELECT count(*) FROM read_csv({options}, strict_mode = false)")
         if counted != [(source.rows,)]:
             raise TableError(f"{name}: a quote is opened and never closed, and what follows it would not be read")
     return source
 
 
-def _has_quotes(path: Path) -> bool:
-    """Whether there may be quotes: DuckDB drops all that follows one that is not closed, without a word, if strict."""
-    if path.suffix.lower() == ".gz":
-        return True
-    with path.open("rb") as file:
-        return any(b'"' in block for block in iter(lambda: file.read(1 << 20), b""))
+def _has_quotes(path: Path, name: str) -> bool:
+    """Whether there are quotes: DuckDB drops all that follows one that is not closed, without a word, if strict.
+
+    Refuses what is not UTF-8 text.
+    """
+    decode, quoted = codecs.getincrementaldecoder("utf-8")().decode, False
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        try:
+            for block in iter(lambda: file.read(1 << 20), b""):
+                decode(block)
+                quoted = quoted or b'"' in block
+            decode(b"", final=True)
+        except UnicodeDecodeError:
+            raise TableError(_NOT_UTF8.format(name=name, path=path.name)) from None
+    return quoted
 
 
 @dataclass(frozen=True)
@@ -306,7 +324,7 @@ def read_header(path: Path, name: str) -> Header:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
-        raise TableError(f"{name}: the header line is not UTF-8 text") from None
+        raise TableError(_NOT_UTF8.format(name=name, path=path.name)) from None
     if "\x00" in text or not text.strip():
         raise TableError(f"{name}: the first line must hold the names of the columns")
     split = {d: _split(text, d) for d in DELIMITERS}
@@ -372,8 +390,7 @@ def _open_database(path: Path, table: str, name: str) -> Source:
     return Source(connection, f"source.{quote_name(schema)}.{quote_name(only)}", name)
 
 
-def _open_frame(data: object, domain: Domain | None) -> Source:
-    name = NAME
+def _open_frame(data: object, domain: Domain | None, name: str = NAME) -> Source:
     frame = quietly(name, lambda: as_frame(data, domain))
     connection = _connect()
     try:

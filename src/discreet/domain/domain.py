@@ -175,7 +175,9 @@ class Domain:
             if not isinstance(column, Numeric) or column.bins is not None:
                 raise SettingError(f"column {name!r}: this method takes numbers; declare `bounds`, and no `bins`")
             if column.missing is not None or column.other is not None:
-                raise SettingError(f"column {name!r}: this method takes numbers alone; leave out rows without one")
+                raise SettingError(
+                    f"column {name!r}: this method takes numbers alone; take `moments` where some are missing"
+                )
 
     @property
     def unsettled(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,11 @@ class Knowledge:
     def forces(self, a: str, b: str) -> bool:
         """Whether an edge between a and b must point from a to b."""
         return self.allows(a, b) and not self.allows(b, a)
+
+    def without(self, pairs: Iterable[Arc]) -> Knowledge:
+        """Return it with some pairs forbidden both ways, but for those that must be adjacent."""
+        more = {arc for a, b in pairs if not self.requires(a, b) for arc in ((a, b), (b, a))}
+        return replace(self, forbidden=self.forbidden | more)
 
     def check(self, columns: Iterable[str]) -> None:
         """Refuse names that are not among the columns."""

@@ -80,7 +80,8 @@ def direction(
     data
         A path (CSV, TSV, Parquet, DuckDB), a table in memory, or one in an engine.
     pairs
-        Two columns each. Both need an order: bounds, or ordered categories.
+        Two columns each. Both need an order: bounds, or ordered categories. Where ``missing`` or ``other`` have a level
+        of their own, a row with one of them counts as absent, which ``"reci"``, ``"kendall"`` and ``"iqr"`` can take.
     domain
         What is public about the table. Never read from the data; columns that are not asked about are not read.
     epsilon
@@ -147,7 +148,15 @@ def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, su
         raise SettingError(f"rows: a direction takes from {LEAST_PAIR_ROWS} to {MAX_ROWS:,}")
     if len({frozenset(pair) for pair in pairs}) != len(pairs):
         raise SettingError("direction: the same two columns are asked about twice")
-    return [Scaled.of(x, y, domain) for x, y in pairs]
+    found = [Scaled.of(x, y, domain) for x, y in pairs]
+    kind = SCORES[score]
+    if kind is not None and not kind.takes_absent and not all(pair.whole(domain) for pair in found):
+        able = [name for name, other in SCORES.items() if other is None or other.takes_absent]
+        raise SettingError(
+            f"score: `{score}` takes a value in every row, and the domain has places for missing or other ones; take "
+            f"one of {', '.join(able)}, for which a row without both values is absent"
+        )
+    return found
 
 
 def direction_in(

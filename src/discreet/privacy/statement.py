@@ -73,7 +73,7 @@ class Privacy:
             else f"any one {self.unit} with at most {self.max_rows} rows"
         )
         promise = f"epsilon {self.epsilon:g}, delta {self.delta:g} for {to}" if self.private else "NOT PRIVATE"
-        return f"<Privacy: {promise}; {len(self.spent)} charges>"
+        return f"<Privacy: {promise}; {len(self.spent)} charge{'s' * (len(self.spent) != 1)}>"
 
     @classmethod
     def of(cls, budget: Budget, domain: Domain, *, private: bool) -> Privacy:

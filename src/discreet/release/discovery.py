@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from discreet.search.graph import Graph, Pair
 if TYPE_CHECKING:
     import networkx
 
+    from discreet.release.edges import EdgeTable
     from discreet.report.picture import Picture
 
 SCHEMA = 2
@@ -55,7 +57,8 @@ def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
 def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Read a method's settings back."""
     if method in ("marginals", "moments"):
-        return {"search": str(given["search"]), "max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
+        numbers = {"max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
+        return {"search": str(given["search"]), **numbers, "missing": str(given.get("missing", "level"))}
     if any(not isinstance(value, str | int | float | None) for value in given.values()):
         raise ReleaseError("a setting is a number or a word")
     return {str(name): value for name, value in given.items()}
@@ -93,6 +96,13 @@ class Discovery:
             f"<Discovery: {len(self.graph.nodes)} columns, {self.domain.rows:,} rows, {arrows} arrows and {lines} "
             f"lines, by {self.method} with {privacy if self.privacy.private else 'NO PRIVACY'}>"
         )
+
+    @cached_property
+    def edges(self) -> EdgeTable:
+        """The edges as a table: marks, confidence, strength and warnings; ``edges.to_pandas()`` makes a frame."""
+        from discreet.release.edges import edge_table
+
+        return edge_table(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -10,15 +11,16 @@ import numpy as np
 
 from discreet.domain import Domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
-from discreet.errors import ReleaseError, SettingError
-from discreet.privacy.accounting import Currency
+from discreet.errors import DoubtWarning, ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
 from discreet.progress import Progress
 from discreet.release.confidence import confidences
 from discreet.release.discovery import Confidence, Discovery
+from discreet.release.missing import LEAVE_OUT, LEVEL, MISSING, leave_out
+from discreet.release.oracles.components import Components
 from discreet.release.oracles.released import EFFECT, Released
 from discreet.release.release import Measurement
-from discreet.release.selection import components, select_first
+from discreet.release.selection import components, pairs_to_ask
 from discreet.release.settings import MEASURING, Marginals
 from discreet.search.graph import Graph, Pair
 from discreet.search.greedy import evidence_score, greedy
@@ -39,6 +41,13 @@ FIRST_DROP, DROP = -3.0, -1.0
 BRIDGE = 0.325
 """How much more it takes to drop a link between two parts, in units of log(1 + EFFECT n)."""
 
+NAMED = 8
+"""Pairs that a warning names."""
+
+NOT_MEASURED = "not measured, since they were forbidden when the release was made"
+NEVER_TOGETHER = "not judged, since hardly a row has both values"
+"""Why pairs cannot be judged."""
+
 CLIMBS = 5
 """Restarts of the search by scores."""
 
@@ -51,26 +60,51 @@ def search(
     *,
     knowledge: Knowledge = NOTHING_KNOWN,
     earlier: EvidenceSkeleton | None = None,
+    missing: str = LEVEL,
     progress: Progress | None = None,
 ) -> Discovery:
     """Search what was released: post-processing, which costs nothing and sees no rows."""
-    names = tuple(domain)
-    currency = Currency.PURE if privacy.delta == 0 else Currency.GDP
-    selected = select_first(domain, knowledge, currency)
-    measured = {s for m in measurements[:1] for s in m.statistic.sets}
-    if selected is not None and not measured.issuperset(selected.sets):
-        raise ReleaseError("the release lacks tables that the search needs")
-    graph, sure = Graph(names), dict[Pair, Confidence]()
+    knowledge.check(domain)
+    graph, sure = Graph(tuple(domain)), dict[Pair, Confidence]()
     if measurements:
-        graph, sure = _SEARCHES[settings.search](measurements, domain, settings, knowledge, earlier, progress)
-    written = {"search": settings.search, "max_order": settings.max_order, "alpha": settings.alpha}
+        parts = components(measurements[:1], domain)
+        if not all(parts.has(column) for column in domain if domain.size(column) > 1):
+            raise ReleaseError("the release lacks tables that the search needs")
+        judged = knowledge.without(unjudged(measurements, domain, knowledge, missing))
+        graph, sure = _SEARCHES[settings.search](measurements, domain, settings, judged, missing, earlier, progress)
+    written = {"search": settings.search, "max_order": settings.max_order, "alpha": settings.alpha, "missing": missing}
     return Discovery(graph, privacy, settings.name, written, domain, knowledge, measurements, sure)
 
 
 def search_again(
-    found: Discovery, *, max_order: int | None = None, alpha: float | None = None, search_by: str | None = None
+    found: Discovery,
+    *,
+    max_order: int | None = None,
+    alpha: float | None = None,
+    search_by: str | None = None,
+    knowledge: Knowledge | None = None,
+    missing: str | None = None,
 ) -> Discovery:
-    """Search a release again with other settings: no data, no budget."""
+    """Search a release again with other settings: no data, no budget.
+
+    Parameters
+    ----------
+    found
+        The release.
+    max_order, alpha, search_by
+        Settings of the search; those of the release by default.
+    knowledge
+        Takes the place of what the release was made with; ``Knowledge()`` drops it.
+    missing
+        ``"level"``: missing values are a level like any other. ``"leave-out"``: every pair is judged among the rows in
+        which both values are known.
+
+    Warns
+    -----
+    DoubtWarning
+        If some pairs cannot be judged: they were forbidden when the release was made, and not measured, or hardly a row
+        has both values. No edge is drawn between them unless it is required.
+    """
     if not isinstance(found, Discovery):
         raise SettingError("found: a Discovery; Discovery.load(path) reads a release")
     if found.method not in MEASURING:
@@ -79,7 +113,41 @@ def search_again(
     settings = MEASURING[found.method](
         search=written["search"], alpha=float(written["alpha"]), max_order=int(written["max_order"])
     ).changed(search=search_by, max_order=max_order, alpha=alpha)
-    return search(found.measurements, found.privacy, found.domain, settings, knowledge=found.knowledge)
+    known = found.knowledge if knowledge is None else knowledge
+    if not isinstance(known, Knowledge):
+        raise SettingError("knowledge: a Knowledge; Knowledge.from_yaml(path) reads a file")
+    missing = written.get("missing", LEVEL) if missing is None else missing
+    if missing not in MISSING:
+        raise SettingError(f"missing: one of {', '.join(MISSING)}")
+    known.check(found.domain)
+    if pairs := unjudged(found.measurements, found.domain, known, missing):
+        warnings.warn(unjudged_words(pairs), DoubtWarning, stacklevel=2)
+    return search(found.measurements, found.privacy, found.domain, settings, knowledge=known, missing=missing)
+
+
+def unjudged(
+    measurements: Sequence[Measurement], domain: Domain, knowledge: Knowledge, missing: str = LEVEL
+) -> dict[tuple[str, str], str]:
+    """Return the pairs that may be adjacent but cannot be judged from a release, each with the reason."""
+    found = {}
+    released = components(measurements[:1], domain)
+    looks = [_components(part, domain, missing) for part in (measurements[:1], measurements) if missing == LEAVE_OUT]
+    for pair in pairs_to_ask(domain, knowledge):
+        if not released.has(*pair):
+            found[pair] = NOT_MEASURED
+        elif not all(parts.has(*pair) or min(parts.sizes[c] for c in pair) < 2 for parts in looks):
+            found[pair] = NEVER_TOGETHER
+    return found
+
+
+def unjudged_words(pairs: Mapping[tuple[str, str], str]) -> str:
+    """Return which pairs cannot be judged, and why."""
+    words = []
+    for why in dict.fromkeys(pairs.values()):
+        named = [f"{a} and {b}" for (a, b), reason in pairs.items() if reason == why]
+        more = [f"{len(named) - NAMED} more pairs"] if len(named) > NAMED else []
+        words.append(f"{', '.join([*named[:NAMED], *more])}: {why}")
+    return f"{'; '.join(words)}. That no edge is drawn there says nothing about them"
 
 
 def seeded_generator() -> np.random.Generator:
@@ -93,25 +161,31 @@ def look(
     settings: Marginals,
     knowledge: Knowledge,
     earlier: EvidenceSkeleton | None = None,
+    missing: str = LEVEL,
 ) -> EvidenceSkeleton:
     """Return the pairs that all releases so far leave open: decides what is measured next."""
-    oracle = _oracle(measurements, domain, settings.changed(alpha=Marginals.alpha))
+    oracle = _oracle(measurements, domain, settings.changed(alpha=Marginals.alpha), missing)
     bar = _bar(domain, keep=0.0, drop=FIRST_DROP)
     return find_by_evidence(tuple(domain), oracle, bar, knowledge=knowledge, max_order=1, earlier=earlier)
 
 
 def looks_before(
-    measurements: Sequence[Measurement], domain: Domain, settings: Marginals, knowledge: Knowledge
+    measurements: Sequence[Measurement], domain: Domain, settings: Marginals, knowledge: Knowledge, missing: str
 ) -> EvidenceSkeleton | None:
     """Return what was seen before the last release, one look after the other."""
     earlier = None
     for count in range(1, max(len(measurements), 2)):
-        earlier = look(measurements[:count], domain, settings, knowledge, earlier)
+        earlier = look(measurements[:count], domain, settings, knowledge, earlier, missing)
     return earlier
 
 
-def _oracle(measurements: Sequence[Measurement], domain: Domain, settings: Marginals) -> Released:
-    return settings.oracle(components(measurements, domain), domain, seeded_generator())
+def _components(measurements: Sequence[Measurement], domain: Domain, missing: str) -> Components:
+    parts = components(measurements, domain)
+    return leave_out(parts, domain) if missing == LEAVE_OUT else parts
+
+
+def _oracle(measurements: Sequence[Measurement], domain: Domain, settings: Marginals, missing: str) -> Released:
+    return settings.oracle(_components(measurements, domain, missing), domain, seeded_generator())
 
 
 def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
@@ -126,11 +200,12 @@ def _pc(
     domain: Domain,
     settings: Marginals,
     knowledge: Knowledge,
+    missing: str,
     _earlier: EvidenceSkeleton | None,
     progress: Progress | None,
 ) -> Found:
     """Search by the textbook's algorithm, with tests at a level."""
-    oracle = _oracle(measurements, domain, settings)
+    oracle = _oracle(measurements, domain, settings, missing)
     return pc(tuple(domain), oracle, knowledge=knowledge, max_order=settings.max_order, progress=progress), {}
 
 
@@ -139,13 +214,14 @@ def _hybrid(
     domain: Domain,
     settings: Marginals,
     knowledge: Knowledge,
+    missing: str,
     earlier: EvidenceSkeleton | None,
     _progress: Progress | None,
 ) -> Found:
     """Decide pairs by evidence, and directions by the best fit to all triples."""
-    earlier = earlier or looks_before(measurements, domain, settings, knowledge)
-    oracle, names, order = _oracle(measurements, domain, settings), tuple(domain), settings.max_order
-    bar = _last_bar(domain)
+    earlier = earlier or looks_before(measurements, domain, settings, knowledge, missing)
+    oracle, names, order = _oracle(measurements, domain, settings, missing), tuple(domain), settings.max_order
+    bar = last_bar(domain)
     found = find_by_evidence(names, oracle, bar, knowledge=knowledge, max_order=order, earlier=earlier)
     found = replace(found, pairs=break_cycles(found.pairs, knowledge))
     around = list_triples(found, oracle, max_order=order)
@@ -166,12 +242,13 @@ def _greedy(
     domain: Domain,
     settings: Marginals,
     knowledge: Knowledge,
+    missing: str,
     earlier: EvidenceSkeleton | None,
     _progress: Progress | None,
 ) -> Found:
     """Climb by scores among the pairs that look dependent and were not dropped at the first look."""
-    earlier = earlier or looks_before(measurements, domain, settings, knowledge)
-    oracle, bar = _oracle(measurements, domain, settings), _last_bar(domain)
+    earlier = earlier or looks_before(measurements, domain, settings, knowledge, missing)
+    oracle, bar = _oracle(measurements, domain, settings, missing), last_bar(domain)
     found = find_by_evidence(tuple(domain), oracle, bar, knowledge=knowledge, max_order=0, earlier=earlier)
     score = evidence_score(oracle, found.pairs, bar.keep, knowledge)
     dag = greedy(
@@ -188,7 +265,7 @@ def _greedy(
 _SEARCHES = {"hybrid": _hybrid, "pc": _pc, "greedy": _greedy}
 
 
-def _last_bar(domain: Domain) -> Bar:
+def last_bar(domain: Domain) -> Bar:
     """Return what evidence decides in the end: more is needed where more columns make a neighbour rarer."""
     rare = max(len(domain.columns) - 1 - NEIGHBOURS, 1.0) / NEIGHBOURS
     return _bar(domain, keep=max(math.log(rare), LEAST_EVIDENCE), drop=DROP)

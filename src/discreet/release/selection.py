@@ -46,6 +46,12 @@ LATER = 2
 """Weight of pairs and triples in the second release, in which single columns weigh 1: they are known already."""
 
 
+def pairs_to_ask(domain: Domain, knowledge: Knowledge) -> tuple[tuple[str, str], ...]:
+    """Return the pairs that may be adjacent; a column with one level depends on nothing."""
+    several = [column for column in domain if domain.size(column) > 1]
+    return tuple(pair for pair in all_pairs(several) if knowledge.may_touch(*pair))
+
+
 def select_first(domain: Domain, knowledge: Knowledge, currency: Currency) -> Counts | Interactions | None:
     """Return what will be asked first: all pairs that may touch. None if there is no pair to ask about.
 
@@ -55,8 +61,8 @@ def select_first(domain: Domain, knowledge: Knowledge, currency: Currency) -> Co
     knowledge.check(domain)
     if len(domain.columns) < 2:
         raise SettingError("domain: a causal graph takes at least two columns")
-    several = [column for column in domain if domain.size(column) > 1]  # a column with one level depends on nothing
-    pairs = tuple(pair for pair in all_pairs(several) if knowledge.may_touch(*pair))
+    several = [column for column in domain if domain.size(column) > 1]
+    pairs = pairs_to_ask(domain, knowledge)
     if not pairs:
         return None
     _refuse_large(pairs, domain)

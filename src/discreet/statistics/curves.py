@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.arrays import FloatArray, IntArray
-from discreet.domain import Column, Domain, Numeric
+from discreet.domain import GRID, Column, Domain, Numeric
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity, Table
 
@@ -33,7 +33,10 @@ def on_scale(codes: IntArray, levels: int) -> IntArray:
 
 @dataclass(frozen=True)
 class Scaled:
-    """Two different columns whose codes are put on the scale, with their public numbers of levels."""
+    """Two different columns whose codes are put on the scale, with their public numbers of levels on it.
+
+    Codes beyond these are places for missing and foreign values: a row with one of them is absent, and counts nowhere.
+    """
 
     x: str
     y: str
@@ -46,46 +49,55 @@ class Scaled:
     @classmethod
     def of(cls, x: str, y: str, domain: Domain) -> Scaled:
         """Return both columns, after refusing those without an order."""
-        check_ordered((x, y), domain)
-        return cls(x, y, (domain.size(x), domain.size(y)))
+        return cls(x, y, (_levels(x, domain[x]), _levels(y, domain[y])))
 
     def check(self, domain: Domain) -> None:
         """Refuse another domain than the one the levels are of."""
-        check_ordered((self.x, self.y), domain)
-        if domain.shape((self.x, self.y)) != self.levels:
+        if (_levels(self.x, domain[self.x]), _levels(self.y, domain[self.y])) != self.levels:
             raise SettingError("direction: the columns have other numbers of levels in this domain")
 
+    def whole(self, domain: Domain) -> bool:
+        """Whether no row can be absent."""
+        return domain.shape((self.x, self.y)) == self.levels
+
     def values(self, table: Table) -> tuple[IntArray, IntArray]:
-        """Return both columns on the scale, row by row."""
+        """Return both columns on the scale, for every row that has both."""
         x, y = table.values((self.x, self.y))
-        return on_scale(x, self.levels[0]), on_scale(y, self.levels[1])
+        there = (x < self.levels[0]) & (y < self.levels[1])
+        return on_scale(x[there], self.levels[0]), on_scale(y[there], self.levels[1])
 
 
 def between_bounds(domain: Domain) -> Domain:
     """Return the domain with numeric columns between their bounds: bins are for tables."""
 
     def plain(column: Column) -> Column:
-        if isinstance(column, Numeric) and column.missing is None and column.other is None:
-            return replace(column, bins=None, at="equal-width")
-        return column
+        return replace(column, bins=None, at="equal-width") if isinstance(column, Numeric) else column
 
     return replace(domain, columns={name: plain(column) for name, column in domain.columns.items()})
 
 
 def check_ordered(names: Sequence[str], domain: Domain) -> None:
-    """Refuse columns whose codes have no order, or only one value."""
+    """Refuse columns whose codes have no order, only one value, or places for what is no value."""
     for name in names:
-        column = domain[name]
-        if not column.ordered:
-            raise SettingError(f"column {name!r}: its categories have no order; declare `ordered: true`, or bounds")
-        if column.missing is not None or column.other is not None:
+        if _levels(name, domain[name]) != domain.size(name):
             raise SettingError(
-                f"column {name!r}: missing and other values have no place on a scale; leave such rows out of the table"
+                f"column {name!r}: takes a value in every row, and the domain has a place for missing or other ones"
             )
-        if isinstance(column, Numeric) and column.bins is not None:
+
+
+def _levels(name: str, column: Column) -> int:
+    """Return how many levels of a column have an order: all but places of their own for missing and other values."""
+    if not column.ordered:
+        raise SettingError(f"column {name!r}: its categories have no order; declare `ordered: true`, or bounds")
+    if isinstance(column, Numeric):
+        if column.bins is not None:
             raise SettingError(f"column {name!r}: a direction takes numbers between bounds; declare it without bins")
-        if column.size < 2:
-            raise SettingError(f"column {name!r}: a single value has no direction")
+        return GRID
+    if {column.missing, column.other} & set(column.categories):
+        raise SettingError(f"column {name!r}: give missing and other values levels of their own, outside the order")
+    if len(column.categories) < 2:
+        raise SettingError(f"column {name!r}: a single value has no direction")
+    return len(column.categories)
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,8 @@ class BinnedSums:
 
     Guarantee
     ---------
-    Substituting one row changes the vector by at most 8 UNIT in L1 norm and sqrt(8) UNIT in L2 norm.
+    Substituting one row changes the vector by at most 8 UNIT in L1 norm and sqrt(8) UNIT in L2 norm; absent rows, and
+    rows that become absent, included.
 
     Proof
     -----

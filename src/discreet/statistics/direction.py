@@ -49,6 +49,8 @@ class Difference(ABC):
     """
 
     kind: ClassVar[str]
+    takes_absent: ClassVar[bool] = False
+    """Whether rows may be absent: they count nowhere but in the public number of rows."""
 
     of: Scaled
     forward: Curve
@@ -69,6 +71,8 @@ class Difference(ABC):
         self.of.check(domain)
         if not 2 <= domain.rows <= MAX_ROWS:
             raise SettingError(f"{self.kind}: from 2 to {MAX_ROWS:,} rows")
+        if not self.takes_absent and not self.of.whole(domain):
+            raise SettingError(f"{self.kind}: takes a value in every row; `reci`, `kendall` and `iqr` do not")
         return moved_by_steps()
 
     def unit(self, rows: int) -> float:
@@ -78,13 +82,16 @@ class Difference(ABC):
     def evaluate(self, table: Table) -> IntArray:
         """Return the value in steps."""
         x, y = self.of.values(table)
-        worse = self._score(y, self.backward.residuals(y, x))
-        better = self._score(x, self.forward.residuals(x, y))
+        worse = self._score(y, self.backward.residuals(y, x), table.rows)
+        better = self._score(x, self.forward.residuals(x, y), table.rows)
         return np.array([round((worse - better) / self.unit(table.rows))], dtype=np.int64)
 
     @abstractmethod
-    def _score(self, by: IntArray, left: IntArray) -> float:
-        """Return how badly a curve fits: its residuals are large, or depend on what it is drawn over."""
+    def _score(self, by: IntArray, left: IntArray, rows: int) -> float:
+        """Return how badly a curve fits: its residuals are large, or depend on what it is drawn over.
+
+        ``rows`` is the public number of rows, absent ones included.
+        """
 
     @abstractmethod
     def _change(self, rows: int) -> float:
@@ -105,10 +112,11 @@ class SquaredErrors(Difference):
     """
 
     kind: ClassVar[str] = "squared errors"
+    takes_absent: ClassVar[bool] = True
 
-    def _score(self, by: IntArray, left: IntArray) -> float:
+    def _score(self, by: IntArray, left: IntArray, rows: int) -> float:
         cut = np.minimum(np.abs(left), UNIT)
-        return int((cut * cut).sum()) / (UNIT**2 * max(len(left), 1))
+        return int((cut * cut).sum()) / (UNIT**2 * rows)
 
     def _change(self, rows: int) -> float:
         return 2 / rows
@@ -128,9 +136,10 @@ class KendallResiduals(Difference):
     """
 
     kind: ClassVar[str] = "Kendall of residuals"
+    takes_absent: ClassVar[bool] = True
 
-    def _score(self, by: IntArray, left: IntArray) -> float:
-        return abs(2 * concordance_sum(by, left)) / (len(by) * (len(by) - 1))
+    def _score(self, by: IntArray, left: IntArray, rows: int) -> float:
+        return abs(2 * concordance_sum(by, left)) / (rows * (rows - 1))
 
     def _change(self, rows: int) -> float:
         return 8 / rows
@@ -151,9 +160,8 @@ class SpearmanResiduals(Difference):
 
     kind: ClassVar[str] = "Spearman of residuals"
 
-    def _score(self, by: IntArray, left: IntArray) -> float:
-        n = len(by)
-        return abs(3 * rank_product_sum(by, left)) / (n * (n - 1) * (n + 1))
+    def _score(self, by: IntArray, left: IntArray, rows: int) -> float:
+        return abs(3 * rank_product_sum(by, left)) / (rows * (rows - 1) * (rows + 1))
 
     def _change(self, rows: int) -> float:
         return 12 / (rows + 1)
@@ -174,7 +182,7 @@ class RootHSIC(Difference):
 
     kind: ClassVar[str] = "root of HSIC of residuals"
 
-    def _score(self, by: IntArray, left: IntArray) -> float:
+    def _score(self, by: IntArray, left: IntArray, rows: int) -> float:
         return math.sqrt(max(hsic_v(by / UNIT, left / UNIT, WIDTH, WIDTH), 0.0))
 
     def _change(self, rows: int) -> float:
@@ -196,9 +204,8 @@ class HSIC(Difference):
 
     kind: ClassVar[str] = "HSIC of residuals"
 
-    def _score(self, by: IntArray, left: IntArray) -> float:
-        n = len(by)
-        return hsic_v(by / UNIT, left / UNIT, WIDTH, WIDTH) * (n / (n - 1)) ** 2
+    def _score(self, by: IntArray, left: IntArray, rows: int) -> float:
+        return hsic_v(by / UNIT, left / UNIT, WIDTH, WIDTH) * (rows / (rows - 1)) ** 2
 
     def _change(self, rows: int) -> float:
         return 2 * math.sqrt(6) / (rows - 1) + 4 * VALUE_ERROR * (rows / (rows - 1)) ** 2
@@ -219,7 +226,7 @@ class FeatureHSIC(Difference):
 
     kind: ClassVar[str] = "root of HSIC of residuals by features"
 
-    def _score(self, by: IntArray, left: IntArray) -> float:
+    def _score(self, by: IntArray, left: IntArray, rows: int) -> float:
         chosen = frequencies(WIDTH, FEATURES)
         return math.sqrt(max(hsic_rff(by / UNIT, left / UNIT, chosen, chosen), 0.0))
 

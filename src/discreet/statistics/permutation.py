@@ -142,7 +142,10 @@ class Compared(Between):
                     f"column {name!r}: its categories are no numbers; declare bounds, or `ordered: true`"
                 )
             if column.missing is not None or column.other is not None:
-                raise SettingError(f"column {name!r}: missing and other values are no numbers; leave such rows out")
+                raise SettingError(
+                    f"column {name!r}: the test takes a value in every row, and the domain has a place for missing or "
+                    "other ones; take `moments` or `tables`, for which that is a level"
+                )
             if column.size < 2:
                 raise SettingError(f"column {name!r}: a single value depends on nothing")
         if domain.shape(self.columns) != self.levels:
