@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import Choice, Record, engine_option, ledger_options, read_domain, searches
+from discreet.cli.options import Choice, Record, engine_option, ledger_options, read_domain, searches, title_option
 from discreet.cli.output import show, teller
 
 
@@ -67,6 +67,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
 @engine_option
 @ledger_options
+@title_option
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
 )
@@ -82,6 +83,7 @@ def discover(
     not_private: bool,
     engine_pull: bool,
     record: Record,
+    title: str | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -92,15 +94,17 @@ def discover(
     With a release.json as DATA, search that release again: no data, no domain, no budget.
     """
     from discreet.cli import not_private as exact
+    from discreet.errors import SettingError
 
     if not_private or method in exact.METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
         record.refuse("what is not private is not recorded")
+        if title is not None:
+            raise SettingError("title: what is not private has no report; leave the option out")
         exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), teller())
         return
 
     from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
-    from discreet.errors import SettingError
     from discreet.methods.discover import discover as run
     from discreet.methods.registry import settings_for
     from discreet.methods.session import DELTA
@@ -110,7 +114,7 @@ def discover(
         check_folder(out)
     if data.endswith(".json"):
         given = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "knowledge": knowledge_file}
-        given["method"] = None if method == "auto" else method
+        given |= {"method": None if method == "auto" else method, "title": title}
         record.refuse("to search a release again costs nothing, and is not recorded")
         _search_again(data, given, settings, out, as_json)
         return
@@ -133,6 +137,7 @@ def discover(
             method=chosen,
             knowledge=knowledge,
             account=account,
+            title=title or "",
             engine_pull=engine_pull,
             progress=teller(),
         )

@@ -27,6 +27,7 @@ domain_option = click.option(
     "--domain", "domain_file", required=True, help="Domain file (YAML): what is public about the table."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+title_option = click.option("--title", help="What the report is called. Public.  [default: by its data set]")
 engine_option = click.option(
     "--engine-pull", is_flag=True, help="Load a server's rows as codes, for methods that look at rows."
 )

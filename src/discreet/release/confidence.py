@@ -4,7 +4,7 @@ A redrawn residual is the one that was seen plus a draw of its whole null covari
 is as sure as often as its weakest questions keep it, and as strong as its weakest evidence; an arrowhead as often
 as it comes out again when all triples are redrawn. Both go through a logistic curve that was fitted on random
 networks (``benchmarks/fit_confidence.py``), since even what never wavers may be wrong: a hidden path, a set that was
-not asked.
+not asked. An arrowhead that knowledge settles is as sure as its edge.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from discreet.arrays import FloatArray
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.release.discovery import Confidence
 from discreet.release.oracles.released import Released
 from discreet.search.graph import Graph, Pair
@@ -42,17 +43,19 @@ def confidences(
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
+    *,
+    knowledge: Knowledge = NOTHING_KNOWN,
 ) -> dict[Pair, Confidence]:
     """Return the confidence of every edge and arrowhead of a graph; ``direct`` makes a graph of redrawn evidence."""
     edges = edge_features(found, bar, oracle, rng)
     marks = mark_features(graph, around, oracle, direct, rng)
-    result = {}
-    for pair in graph.skeleton:
-        edge = _curve(EDGE_CURVE, edges[pair])
-        arrow = None
-        if pair not in graph.undirected:
-            arrow = min(_curve(MARK_CURVE, (marks[pair], _log_odds(_round(edge)))), edge)
-        result[pair] = Confidence(_round(edge), None if arrow is None else _round(arrow))
+    result = {pair: Confidence(_round(_curve(EDGE_CURVE, edges[pair])), None) for pair in graph.skeleton}
+    for a, b in graph.directed:
+        pair = frozenset((a, b))
+        edge = arrow = result[pair].edge
+        if not knowledge.forces(a, b):
+            arrow = min(_round(_curve(MARK_CURVE, (marks[pair], _log_odds(edge)))), edge)
+        result[pair] = Confidence(edge, arrow)
     return result
 
 

@@ -77,7 +77,8 @@ def search_again(
     settings = MEASURING[found.method](
         search=written["search"], alpha=float(written["alpha"]), max_order=int(written["max_order"])
     ).changed(search=search_by, max_order=max_order, alpha=alpha)
-    return search(found.measurements, found.privacy, found.domain, settings, knowledge=found.knowledge)
+    again = search(found.measurements, found.privacy, found.domain, settings, knowledge=found.knowledge)
+    return replace(again, about=found.about)
 
 
 def seeded_generator() -> np.random.Generator:
@@ -155,7 +156,7 @@ def _hybrid(
         weighed = weigh_triples(around, evidence)
         return direct(names, found.pairs, weighed, knowledge, seeded_generator(), unasked=found.unasked, restarts=0)
 
-    sure = confidences(graph, found, bar, around, oracle, again, seeded_generator())
+    sure = confidences(graph, found, bar, around, oracle, again, seeded_generator(), knowledge=knowledge)
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 

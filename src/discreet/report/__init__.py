@@ -47,7 +47,8 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
     from discreet.search.interop import to_gml
 
     check_folder(folder)
-    stamp, graph = stamp_of(discovery), to_gml(discovery.graph)
+    facts = {edge: discovery.facts_of(edge) for edge in discovery.graph.marked}
+    stamp, graph = stamp_of(discovery), to_gml(discovery.graph, facts)
     picture = Picture(discovery).svg() + "\n"
     texts = (discovery.to_json(), picture, f"# {stamp}\n{graph}" if stamp else graph, report_html(discovery))
     return [write_whole(folder / name, text) for name, text in zip(FILES, texts, strict=True)]
