@@ -18,8 +18,9 @@ WIDTH = 96
 
 
 @click.command()
-@click.option("--epsilon", type=float, required=True, help="The promise's epsilon. No default.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="The promise's delta; 0 means pure epsilon.")
+@click.argument("release", required=False)
+@click.option("--epsilon", type=float, help="The promise's epsilon. No default.")
+@click.option("--delta", type=float, help="The promise's delta; 0 means pure epsilon.  [default: 1e-06]")
 @click.option("--rows", type=int, help="Number of rows of the table, if it is known.")
 @click.option(
     "--correlation", type=float, help="Share of cases, 0.5 to 1, in which another row has the same value as yours."
@@ -27,22 +28,41 @@ WIDTH = 96
 @click.option("--alike", type=int, help="With --correlation: how many such rows there are besides yours.  [default: 1]")
 @json_option
 def explain(
-    epsilon: float, delta: float, rows: int | None, correlation: float | None, alike: int | None, as_json: bool
+    release: str | None,
+    epsilon: float | None,
+    delta: float | None,
+    rows: int | None,
+    correlation: float | None,
+    alike: int | None,
+    as_json: bool,
 ) -> None:
-    """Say what epsilon and delta promise to a person in the data, and what they do not."""
+    """Say what epsilon and delta promise to a person in the data, and what they do not.
+
+    With a release.json as RELEASE, say it of that release and of the method that made it.
+    """
     from discreet.errors import SettingError
+    from discreet.methods.session import DELTA
     from discreet.privacy.accounting import check_guarantee
     from discreet.privacy.explain import Promise, numbers
     from discreet.privacy.explain import alike as told_by_others
 
+    if release is not None:
+        promise, rows = _read(release, {"epsilon": epsilon, "delta": delta, "rows": rows})
+    elif epsilon is None:
+        raise SettingError("epsilon: name it with --epsilon, or name a release.json that has one")
+    else:
+        delta = DELTA if delta is None else delta
+        check_guarantee(epsilon, delta)
+        promise = Promise(epsilon, delta)
     if rows is not None and rows < 1:
         raise SettingError("rows: a whole number from 1")
-    check_guarantee(epsilon, delta, rows)
+    check_guarantee(promise.epsilon, promise.delta, rows)
+    if correlation is not None and promise.plain:
+        raise SettingError(f"correlation: not known for `{promise.method}`, which keeps epsilon and delta alone")
     if alike is not None and correlation is None:
         raise SettingError("alike: say with --correlation how alike they are")
     if rows is not None and alike is not None and alike >= rows:
         raise SettingError("alike: fewer than there are rows, since yours is one of them")
-    promise = Promise(epsilon, delta)
     like = None if correlation is None else told_by_others(promise, correlation, 1 if alike is None else alike)
     click.echo(json.dumps(numbers(promise, rows, like)) if as_json else explanation(promise, rows, like))
 
@@ -51,17 +71,40 @@ def explanation(promise: Promise, rows: int | None = None, like: Alike | None = 
     """Return the whole text."""
     sections = {
         "What your row can change": _effect(promise),
-        "What can be learned about you by somebody who knows all other rows": _beliefs(promise),
+        "What can be learned about you by somebody who knows all other rows": []
+        if promise.plain
+        else _beliefs(promise),
         "What delta is": _delta(promise, rows) if promise.delta else [],
         "What is not promised": [*_others(promise, like), *_more(promise)],
     }
     title = f"What epsilon {promise.epsilon:g} and delta {promise.delta:g} promise, and what they do not"
-    if promise.mu is not None:
+    if promise.delta or promise.method:
         title += "\n\n" + _fold(_for_whom(promise))
     return "\n\n".join([title, *(f"{head}\n" + "\n\n".join(text) for head, text in sections.items() if text)])
 
 
+def _read(release: str, given: dict[str, float | None]) -> tuple[Promise, int]:
+    """Return what a release promises, and its number of rows, after refusing options that it has settled."""
+    from discreet.errors import SettingError
+    from discreet.privacy.explain import Promise
+    from discreet.release.discovery import Discovery
+
+    if clash := [name for name, value in given.items() if value is not None]:
+        raise SettingError(f"{clash[0]}: the release has it; leave the option out")
+    found = Discovery.load(release)
+    if not found.privacy.private:
+        raise SettingError("release: it is NOT PRIVATE, made with predictable noise for a test; it promises nothing")
+    return Promise.of(found.privacy, found.method), found.domain.rows
+
+
 def _for_whom(promise: Promise) -> str:
+    if promise.method is not None:
+        guess = (
+            f"a best guess between two rows, one of them yours, is right in at most {_percent(promise.guess)} of cases"
+        )
+        kept = f"epsilon and delta, and nothing beyond: {guess} (a coin in 50%)" if promise.plain else "epsilon alone"
+        kept = kept if promise.mu is None else "more than epsilon and delta say, since its noise is Gaussian"
+        return f"Numbers are for `{promise.method}`, the method that was run. It keeps {kept}."
     return (
         "Numbers are for the usual method, `marginals`, whose noise is Gaussian and keeps more than epsilon and delta "
         "say. Methods that ask (`em-pc`, `svt-pc` and the like) keep epsilon and delta, and nothing beyond: for them "
@@ -99,7 +142,7 @@ def _effect(promise: Promise) -> list[str]:
     for line, p in zip(lines[1:], _chances(), strict=True):
         line.append(_percent(promise.chance(p)))
     note = (
-        f"What the noise of `marginals` keeps is the curve of Gaussian differential privacy with "
+        f"What the noise of `{promise.method or 'marginals'}` keeps is the curve of Gaussian differential privacy with "
         f"mu = {promise.mu:.4g}: that is the second column."
     )
     return [*told[:-1], _fold("The chance of anything:") + "\n" + _table(lines), _fold(note)]
@@ -173,16 +216,18 @@ def _others(promise: Promise, like: Alike | None) -> list[str]:
 def _more(promise: Promise) -> list[str]:
     from discreet.privacy.explain import GROUPS
 
+    again = (
+        "The same for further releases. Each one from the same rows adds to the cost; the promise is kept only if "
+        "epsilon and delta are the total of all of them."
+    )
+    if promise.plain:
+        return [_point("The same for several rows at once: one row is what is promised about."), _point(again)]
     told = ", ".join(f"epsilon {_up(promise.group(k), 2)} for {k} rows" for k in GROUPS)
     what, same = ("mu", " at the same delta") if promise.delta else ("epsilon", "")
     family = (
         f"The same for several rows at once. If one person or one family stands behind several rows, {what} "
         f"counts once for each: {told}{same}. Where the domain tells people apart (`unit: {{id: ..., max_rows: ...}}`) "
         "the promise is made to all rows of a person: read `your rows` for `your row` above."
-    )
-    again = (
-        "The same for further releases. Each one from the same rows adds to the cost; the promise is kept only if "
-        "epsilon and delta are the total of all of them."
     )
     return [_point(family), _point(again)]
 

@@ -145,7 +145,7 @@ def prepare(room: Room, settings: Asking, knowledge: Knowledge, progress: Progre
     statistic = Counts(tuple((column,) for column in room.domain))
     budget = room.budget
     mechanism = additive_for(budget.currency, budget.left * SINGLES_SHARE, statistic.sensitivity(room.domain))
-    tell(progress, f"counting {len(statistic.sets)} single columns with {mechanism.name}")
+    tell(progress, f"counting {len(statistic.sets)} single columns")
     tables = statistic.split(room.release(statistic, mechanism).values, room.domain)
     shares = {c: _shares(t, math.sqrt(mechanism.variance)) for c, t in zip(room.domain, tables, strict=True)}
     return Prepared(room, IndependenceTest(settings.test, settings.alpha, shares), settings, knowledge)

@@ -68,7 +68,7 @@ def _check(room: Room, settings: Marginals, statistic: Counts | Interactions | N
 def _measure(room: Room, statistic: Counts | Interactions, amount: Fraction, progress: Progress | None) -> Measurement:
     """Release a statistic for an amount of the budget."""
     mechanism = additive_for(room.budget.currency, amount, statistic.sensitivity(room.domain))
-    tell(progress, f"measuring {statistic.name} with {mechanism.name}")
+    tell(progress, f"measuring {statistic.name}")
     return Measurement.of(room.release(statistic, mechanism), room.domain)
 
 

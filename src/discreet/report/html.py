@@ -184,7 +184,7 @@ def _figure(discovery: Discovery, picture: str) -> str:
         '<svg width="40" height="12" aria-hidden="true" class="dc-unknown"><path class="dc-line" d="M1 6H39" '
         f'stroke-width="2.5" stroke-dasharray="{DASHES}"/></svg>'
     )
-    least = f', <b class="least">{LIKELY:.0%}</b> sure or more' if sure else ""
+    least = f', <output class="least">{LIKELY:.0%}</output> sure or more' if sure else ""
     legend = [
         f"{arrow}<span>from cause to effect{least}</span>",
         f"{line}<span>linked; the data cannot tell which way</span>",
