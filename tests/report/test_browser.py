@@ -262,7 +262,8 @@ def test_a_telephone_scrolls_down_only(opened, which, request):
     page.locator(".graph").evaluate("e => e.scrollTo(e.scrollWidth, 0)")  # what is wider can be scrolled to
     assert page.locator(".graph").evaluate("e => e.scrollLeft + e.clientWidth >= e.scrollWidth - 1")
     legend = page.eval_on_selector_all(
-        "figcaption, figcaption *, .tools, .tools *", "all => Math.max(...all.map(e => e.getBoundingClientRect().right))"
+        "figcaption, figcaption *, .tools, .tools *",
+        "all => Math.max(...all.map(e => e.getBoundingClientRect().right))",
     )
     assert legend <= 360
     right = page.eval_on_selector_all(".dc-node", "all => Math.max(...all.map(e => e.getBoundingClientRect().right))")

@@ -249,6 +249,23 @@ def test_required_edges_have_no_confidence():
     assert ("Xray", "Dyspnoea") in found.graph.directed
 
 
+def test_an_arrow_that_knowledge_settles_is_as_sure_as_its_edge():
+    net = dc.network("cancer")
+    data = net.sample(5_000, np.random.default_rng(0))
+    settled = {}
+    for knowledge in (Knowledge(tiers=[["Smoker"], ["Cancer"]]), Knowledge(forbidden={("Cancer", "Smoker")})):
+        found = dc.discover(data, domain=net.domain(5_000), epsilon=5.0, knowledge=knowledge)
+        sure = found.confidence[frozenset(("Smoker", "Cancer"))]
+        assert sure.arrow == sure.edge
+        assert ("Smoker", "Cancer") in found.drawn.directed
+        settled[knowledge.settles("Smoker", "Cancer")] = found
+    assert settled.keys() == {"tiers", "forbidden"}
+    assert Knowledge(required={("a", "b")}).settles("a", "b") == "required"
+    assert Knowledge(required={("a", "b")}).settles("b", "a") is None
+    assert Knowledge(tiers=[["a"], ["b"]]).untiered("abc") == ["c"]
+    assert Knowledge(required={("a", "b")}).untiered("abc") == []
+
+
 def test_the_curves_are_fitted_as_said():
     rng = np.random.default_rng(0)
     features = rng.normal(size=(20_000, 2))

@@ -128,10 +128,10 @@ def _effect(promise: Promise) -> list[str]:
         f"rows depend on each other (Tschantz, Sen and Datta 2020: Definitions 7 and 8, Proposition 4)."
     )
     absent = (
-        "Not to take part is to have another row in your place that says nothing about you: every value missing where "
-        "the domain has a level for that, or one made up without you. (That there is a row is not hidden; the number "
-        "of rows is public.) At epsilon 0 and delta 0 your row could change nothing at all (noninterference), nor "
-        "could anybody's: nothing would be learned."
+        "Not to take part is to have another in your place, a row that says nothing about you: every value missing "
+        "where the domain has a level for that, or one made up without you. (That there is a row is not hidden; the "
+        "number of rows is public.) At epsilon 0 and delta 0 your row could change nothing at all (noninterference), "
+        "nor could anybody's: nothing would be learned."
     )
     lines = [["With another row in your place", "With yours, at most"]]
     lines += [[_percent(p), _percent(promise.chance_here(p))] for p in _chances()]

@@ -184,7 +184,7 @@ def _figure(discovery: Discovery, picture: str) -> str:
         '<svg width="40" height="12" aria-hidden="true" class="dc-unknown"><path class="dc-line" d="M1 6H39" '
         f'stroke-width="2.5" stroke-dasharray="{DASHES}"/></svg>'
     )
-    least = f', <output class="least">{LIKELY:.0%}</output> sure or more' if sure else ""
+    least = f', <output class="least">{LIKELY:.0%}</output> sure or more, or settled by knowledge' if sure else ""
     legend = [
         f"{arrow}<span>from cause to effect{least}</span>",
         f"{line}<span>linked; the data cannot tell which way</span>",
@@ -214,7 +214,7 @@ def _edges(discovery: Discovery, notes: Mapping[Pair, Sequence[str]], turns: Map
     for i, drawn in enumerate(discovery.drawn.edges()):
         one, other = sure.get(drawn.pair), turns.get(drawn.pair)
         cells = [f'<td class="n">{cell}</td>' for cell in _numbers(drawn, one, other)] if sure else []
-        cells += [f'<td class="v">{escape("; ".join(notes.get(drawn.pair, ())))}</td>'] if notes else []
+        cells += [f'<td class="v note">{escape("; ".join(notes.get(drawn.pair, ())))}</td>'] if notes else []
         turned = "" if other is None else f' data-other="{_turned_verb(drawn, other)}"'
         rows.append(
             f'<tr data-edge="{i}"><td>{_name(drawn.a)}</td><td class="v"{turned}>{verb_of(drawn)}</td>'
@@ -226,7 +226,7 @@ def _edges(discovery: Discovery, notes: Mapping[Pair, Sequence[str]], turns: Map
             "or the noise hides it.</p>"
         )
     heads = '<th class="n" scope="col">Edge</th><th class="n" scope="col">Arrow</th>' if sure else ""
-    heads += '<th scope="col">Notes</th>' if notes else ""
+    heads += '<th class="note" scope="col">Notes</th>' if notes else ""
     return (
         '<h2>Edges</h2><div class="table"><table id="edges"><thead><tr><th scope="col">Column</th><td></td>'
         f'<th scope="col">Column</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
@@ -253,7 +253,7 @@ def _basis(discovery: Discovery) -> str:
     known = {
         **({"data set": [stamp.dataset]} if stamp and stamp.dataset else {}),
         **({"made on": [discovery.about.made]} if discovery.about.made else {}),
-        "rows": [f"{discovery.domain.rows:,}, each {_unit(discovery)}"],
+        "rows": [f"{discovery.domain.rows:,}" + ("" if _unit(discovery) == "a row" else f", each {_unit(discovery)}")],
         "background knowledge": given,
         "weakest dependence seen": [weakest_words(discovery)],
         "recorded": [recorded_words(discovery.privacy)],
