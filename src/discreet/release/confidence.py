@@ -2,9 +2,9 @@
 
 A redrawn residual is the one that was seen plus a draw of its whole null covariance (sampling and noise). An edge
 is as sure as often as its weakest questions keep it, and as strong as its weakest evidence; an arrowhead as often
-as it comes out again when all triples are redrawn, and as the collider that it rests on is strong. Both go through a
-logistic curve that was fitted on random networks (``benchmarks/fit_confidence.py``), since even what never wavers may
-be wrong: a hidden path, a set that was not asked. An arrowhead that knowledge settles is as sure as its edge.
+as it comes out again when all triples are redrawn. Both go through a logistic curve that was fitted on random
+networks (``benchmarks/fit_confidence.py``), since even what never wavers may be wrong: a hidden path, a set that was
+not asked. An arrowhead that knowledge settles is as sure as its edge.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from discreet.arrays import FloatArray
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.release.discovery import Confidence
 from discreet.release.oracles.released import Released
-from discreet.search.graph import Graph, Pair, colliders
+from discreet.search.graph import Graph, Pair
 from discreet.search.hybrid import Bar, EvidenceSkeleton, TripleQuestions
 from discreet.search.oracle import EMPTY, Question
-from discreet.search.orientation import Triple
 
 EDGE_DRAWS = 200
 MARK_DRAWS = 16
@@ -29,9 +28,8 @@ MARK_DRAWS = 16
 EDGE_CURVE = (0.11, 0.194, 0.843)
 """Weight of a constant, of how often the edge stays (log odds), and of the logarithm of its weakest evidence."""
 
-MARK_CURVE = (-1.457, 0.613, 0.0, 0.435)
-"""Weight of a constant, of how often the arrowhead comes out again (log odds), of the logarithm of the evidence for the
-collider that it rests on, and of the edge's own log odds."""
+MARK_CURVE = (-1.457, 0.613, 0.435)
+"""Weight of a constant, of how often the arrowhead comes out again (log odds), and of the edge's own log odds."""
 
 LEAST_STATED, MOST_STATED = 0.01, 0.99
 """No confidence is stated beyond these."""
@@ -42,7 +40,6 @@ def confidences(
     found: EvidenceSkeleton,
     bar: Bar,
     around: Sequence[TripleQuestions],
-    weights: Mapping[Triple, float],
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
@@ -51,13 +48,13 @@ def confidences(
 ) -> dict[Pair, Confidence]:
     """Return the confidence of every edge and arrowhead of a graph; ``direct`` makes a graph of redrawn evidence."""
     edges = edge_features(found, bar, oracle, rng)
-    marks = mark_features(graph, around, weights, oracle, direct, rng)
+    marks = mark_features(graph, around, oracle, direct, rng)
     result = {pair: Confidence(_round(_curve(EDGE_CURVE, edges[pair])), None) for pair in graph.skeleton}
     for a, b in graph.directed:
         pair = frozenset((a, b))
         edge = arrow = result[pair].edge
         if not knowledge.forces(a, b):
-            arrow = min(_round(_curve(MARK_CURVE, (*marks[pair], _log_odds(edge)))), edge)
+            arrow = min(_round(_curve(MARK_CURVE, (marks[pair], _log_odds(edge)))), edge)
         result[pair] = Confidence(edge, arrow)
     return result
 
@@ -84,15 +81,11 @@ def edge_features(
 def mark_features(
     graph: Graph,
     around: Sequence[TripleQuestions],
-    weights: Mapping[Triple, float],
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
-) -> dict[Pair, tuple[float, float]]:
-    """Return, for every arrow, the log odds that it comes out again, and the logarithm of what its collider rests on.
-
-    The latter is 0 for an arrow that only follows from others.
-    """
+) -> dict[Pair, float]:
+    """Return, for every arrow, the log odds that it comes out again."""
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     drawn = oracle.redraw(questions, MARK_DRAWS, rng)
     again = []
@@ -100,14 +93,7 @@ def mark_features(
         marks = direct(dict(zip(questions, row.tolist(), strict=True))).directed
         again.append([arc in marks for arc in graph.directed])
     shares = np.array(again, dtype=np.float64).reshape(len(drawn), -1)
-    rests = dict.fromkeys(graph.directed, 0.0)
-    for causes, effect in colliders(graph):
-        for cause in causes:
-            rests[cause, effect] = max(rests[cause, effect], weights.get((causes, effect), 0.0))
-    return {
-        frozenset(arc): (_smooth_log_odds(column), math.log1p(rests[arc]))
-        for arc, column in zip(graph.directed, shares.T, strict=True)
-    }
+    return {frozenset(arc): _smooth_log_odds(column) for arc, column in zip(graph.directed, shares.T, strict=True)}
 
 
 def _ends(pair: Pair) -> tuple[str, str]:
@@ -124,8 +110,8 @@ def _log_odds(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _curve(weights: Sequence[float], features: Sequence[float]) -> float:
-    value = weights[0] + sum(weight * feature for weight, feature in zip(weights[1:], features, strict=True))
+def _curve(weights: tuple[float, float, float], features: tuple[float, float]) -> float:
+    value = weights[0] + weights[1] * features[0] + weights[2] * features[1]
     return 1 / (1 + math.exp(-min(max(value, -30.0), 30.0)))
 
 

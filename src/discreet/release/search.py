@@ -156,7 +156,7 @@ def _hybrid(
         weighed = weigh_triples(around, evidence)
         return direct(names, found.pairs, weighed, knowledge, seeded_generator(), unasked=found.unasked, restarts=0)
 
-    sure = confidences(graph, found, bar, around, weights, oracle, again, seeded_generator(), knowledge=knowledge)
+    sure = confidences(graph, found, bar, around, oracle, again, seeded_generator(), knowledge=knowledge)
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 
