@@ -184,7 +184,8 @@ def _figure(discovery: Discovery, picture: str) -> str:
         '<svg width="40" height="12" aria-hidden="true" class="dc-unknown"><path class="dc-line" d="M1 6H39" '
         f'stroke-width="2.5" stroke-dasharray="{DASHES}"/></svg>'
     )
-    least = f', <output class="least">{LIKELY:.0%}</output> sure or more, or settled by knowledge' if sure else ""
+    settled = "" if discovery.knowledge == NOTHING_KNOWN else ", or settled by knowledge"
+    least = f', <output class="least">{LIKELY:.0%}</output> sure or more{settled}' if sure else ""
     legend = [
         f"{arrow}<span>from cause to effect{least}</span>",
         f"{line}<span>linked; the data cannot tell which way</span>",
