@@ -42,7 +42,9 @@ def test_discover_prints_the_graph_and_says_what_was_promised(files):
     )
     assert result.exit_code == 0
     assert result.stdout.startswith("5 columns, 5,000 rows")
-    assert "Promised:" in result.stderr
+    assert "What that promises, to whom, and what not: report.html." in result.stderr
+    assert "Promised:" in (again := run("discover", folder / "o" / "release.json").stderr)
+    assert "report.html" not in again
     assert "Promised:" not in result.stdout
     assert {p.name for p in (folder / "o").iterdir()} == {"release.json", "graph.svg", "graph.gml", "report.html"}
 

@@ -40,6 +40,32 @@ def test_the_page_is_made_again_beside_the_release(release):
     assert page.read_text(encoding="utf-8") == before
 
 
+def test_a_page_has_a_title(release, tmp_path):
+    out = tmp_path / "a.html"
+    assert run("report", release, "--out", out, "--title", "Lungs & smoke").exit_code == 0
+    assert "<h1>Lungs &amp; smoke</h1>" in out.read_text(encoding="utf-8")
+    assert run("report", release, "--out", out, "--title", "x" * 300).exit_code == 2
+    (tmp_path / "data.csv").write_text("a,b\n" + "0,0\n1,1\n" * 50, encoding="utf-8")
+    (tmp_path / "domain.yaml").write_text(
+        "rows: 100\ncolumns: {a: {categories: ['0', '1']}, b: {categories: ['0', '1']}}\n", encoding="utf-8"
+    )
+    command = ["discover", tmp_path / "data.csv", "--domain", tmp_path / "domain.yaml", "--title", "Two"]
+    private = ("--epsilon", 5, "--ledger", tmp_path / "book.db", "--dataset", "pairs", "--out", tmp_path / "made")
+    result = run(*command, *private)
+    assert result.exit_code == 0, result.output
+    assert "report.html" in result.stderr
+    assert "Promised:" not in result.stderr
+    made = tmp_path / "made" / "release.json"
+    page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
+    assert "<h1>Two</h1>" in page
+    assert "<dd>pairs</dd>" in page
+    assert "data.csv" not in page
+    assert run("ledger", "verify", "--ledger", tmp_path / "book.db", "--against", made).exit_code == 0
+    assert dc.search_again(dc.Discovery.load(made)).about.title == "Two"
+    assert "title" in run("discover", made, "--title", "Three").stderr
+    assert "title" in run(*command, "--method", "pc", "--not-private").stderr
+
+
 def test_the_ending_decides(release, tmp_path):
     outs = [tmp_path / f"graph.{ending}" for ending in ("html", "svg", "png", "pdf")]
     result = run("report", release, *(part for out in outs for part in ("--out", out)))

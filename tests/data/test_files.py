@@ -189,6 +189,14 @@ def test_files_that_are_not_tables(tmp_path, suffix):
         load(tmp_path, domain)
 
 
+@pytest.mark.parametrize(("second", "words"), [("age", "'age' and 'age': rename"), ("AGE", "'age' and 'AGE', which")])
+def test_columns_by_one_name_are_named(tmp_path, second, words):
+    (tmp_path / "a.csv").write_text(f"age,sex,{second}\n77123,f,1\n", encoding="utf-8")
+    with pytest.raises(TableError, match=words) as caught:
+        open_source(tmp_path / "a.csv")
+    assert "77123" not in str(caught.value)
+
+
 def test_which_table_of_a_database(tmp_path):
     with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
         connection.execute("CREATE TABLE a AS SELECT 1 AS x")

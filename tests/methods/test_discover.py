@@ -230,7 +230,7 @@ def test_json_contract():
     assert data["method"] == "marginals"
     assert data["rows"] == ROWS
     assert set(data["graph"]) == {"kind", "nodes", "edges"}
-    keys = {"from", "to", "directed", "from_mark", "to_mark", "confidence", "arrow_confidence"}
+    keys = {"from", "to", "directed", "from_mark", "to_mark", "confidence", "arrow_confidence", "settled_by"}
     assert all(set(e) == keys and 0 < e["confidence"] < 1 for e in data["graph"]["edges"])
     privacy = data["privacy"]
     assert privacy["neighbors"] == "replace-one-row"

@@ -218,7 +218,7 @@ def test_statements_speak_of_people():
     assert "To each patient: whatever anybody concludes" in words
     assert "had all rows of that patient been absent or anything else" in words
     assert "Anything beyond one patient: of each, at most 4 rows were used" in words
-    assert "they count 4 squared times" in words
+    assert "they count 4 squared times" in report_html(found)
     assert "one row;" not in " ".join(not_promised_words(found.privacy))
     assert "change all rows of one patient" in report_html(found)
     assert "replace one row" not in report_html(found)

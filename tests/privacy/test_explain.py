@@ -232,6 +232,34 @@ def test_what_does_not_fit_is_refused(settings):
     assert "rror" in result.stderr
 
 
+def test_a_release_is_explained_by_its_own_method(tmp_path):
+    net = dc.network("cancer")
+    table = net.sample(3_000, np.random.default_rng(0))
+    said, told = {}, {}
+    for method, delta in (("marginals", 1e-6), ("svt-pc", 1e-6), ("marginals", 0.0)):
+        made = dc.discover(table, domain=net.domain(3_000), epsilon=2.0, delta=delta, method=method)
+        made.save(tmp_path)
+        said[method, delta] = run(tmp_path / "release.json").stdout
+        told[method, delta] = json.loads(run(tmp_path / "release.json", "--json").stdout)
+        assert f"Numbers are for `{method}`, the method that was run" in said[method, delta]
+        assert (told[method, delta]["method"], told[method, delta]["rows"]) == (method, 3_000)
+    usual, asking, pure = told["marginals", 1e-6], told["svt-pc", 1e-6], told["marginals", 0.0]
+    assert usual["beliefs"] == numbers(Promise(2.0, 1e-6))["beliefs"]
+    assert asking["mu"] is None
+    assert asking["beliefs"] == asking["groups"] == []
+    assert asking["best_guess"] == asking["best_guess_by_definition"] > usual["best_guess"]
+    assert "marginals" not in said["svt-pc", 1e-6]
+    assert "svt-pc" not in said["marginals", 1e-6]
+    assert pure["beliefs"] == numbers(Promise(2.0, 0.0))["beliefs"]
+    release = tmp_path / "release.json"
+    assert "leave the option out" in run(release, "--epsilon", 2).stderr
+    made = dc.discover(table, domain=net.domain(3_000), epsilon=2.0, method="svt-pc")
+    made.save(tmp_path)
+    assert "correlation" in run(release, "--correlation", 0.9).stderr
+    release.write_text(made.to_json().replace('"private": true', '"private": false'), encoding="utf-8")
+    assert "NOT PRIVATE" in run(release).stderr
+
+
 def test_refusals_are_typed():
     with pytest.raises(SettingError, match="correlation"):
         alike(Promise(1.0, 0.0), 0.3)

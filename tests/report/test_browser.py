@@ -111,13 +111,68 @@ def test_a_slider_hides_edges(opened, alarm):
     page = opened(report_html(alarm))
     everything = list(range(46))
     assert shown(page) == (everything, everything)
-    sure = [alarm.confidence[frozenset((a, b))].edge for a, b in ((e.a, e.b) for e in alarm.graph.edges())]
+    sure = [alarm.confidence[edge.pair].edge for edge in alarm.drawn.edges()]
     for cut in (60, 99, 0, 75):
         page.locator("#cut").fill(str(cut))
         kept = [i for i in everything if round(sure[i], 3) >= cut / 100]
         assert shown(page) == (kept, kept)
-        assert page.locator(".shown").inner_text() == f"{len(kept)} of 46 edges shown"
+        assert page.locator(".shown").inner_text().startswith(f"{len(kept)} of 46 edges shown, ")
     assert 0 < len(kept) < 46
+
+
+ARROWS = """() => [...document.querySelectorAll(".dc-edge")].filter(edge => {
+  const line = getComputedStyle(edge.querySelector(".dc-line")), head = edge.querySelector(".dc-head");
+  const pointed = head !== null && getComputedStyle(head).visibility === "visible";
+  if (pointed !== (line.strokeDasharray === "none")) { throw new Error("half an arrow"); }
+  return pointed;
+}).map(edge => edge.querySelector("title").textContent)"""
+
+
+def test_a_slider_withholds_arrows(opened, alarm):
+    page = opened(report_html(alarm))
+    likely = {arc: alarm.confidence[frozenset(arc)].arrow for arc in alarm.graph.directed}
+    assert 0 < len(alarm.drawn.directed) < len(likely)
+    for cut in (50, 0, 75, 100, 50):
+        page.locator("#turn").fill(str(cut))
+        kept = {(a, b) for (a, b), p in likely.items() if round(p, 3) >= cut / 100}
+        said = page.evaluate(ARROWS)
+        assert {tuple(words.split(":")[0].split(" causes ")) for words in said} == kept
+        rows = page.eval_on_selector_all("#edges tbody tr", "all => all.map(r => [...r.cells].map(c => c.textContent))")
+        told = {(r[0], r[2]) for r in rows if r[1] == "causes"} | {(r[2], r[0]) for r in rows if r[1] == "caused by"}
+        assert told == kept
+        assert page.locator(".least").inner_text() == f"{cut}%"
+        assert page.locator(".shown").inner_text().endswith(f", {len(kept)} with a direction")
+        cause, effect = min(kept, default=(None, None))
+        if cause:
+            page.locator(".dc-node", has=page.locator(f"title:text-is('{cause}')")).focus()
+            words = page.locator(".about").inner_text()
+            assert effect in words.partition("causes ")[2].partition(";")[0]
+    assert set(alarm.drawn.directed) == kept
+
+
+def test_zoom_and_pan(opened, alarm):
+    page = opened(report_html(alarm))
+    wide = "() => document.querySelector('.dc-graph').getBoundingClientRect().width"
+    at = "() => { const g = document.querySelector('.graph'); return [g.scrollLeft, g.scrollTop]; }"
+    before = page.evaluate(wide)
+    for _ in range(3):
+        page.get_by_role("button", name="Larger").click()
+    assert page.evaluate(wide) == pytest.approx(before * 1.25**3, rel=0.02)
+    box = page.locator(".graph").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    first = page.evaluate(at)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y - 40, steps=3)
+    page.mouse.up()
+    assert page.evaluate(at) == pytest.approx([first[0] + 60, first[1] + 40], abs=2)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    assert page.evaluate(wide) > before * 2
+    page.get_by_role("button", name="As at first").click()
+    assert page.evaluate(wide) == pytest.approx(before, rel=0.001)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
 def lit(page):
@@ -127,7 +182,7 @@ def lit(page):
 def test_a_node_shows_its_neighbourhood(opened, alarm):
     page = opened(report_html(alarm))
     node = page.locator(".dc-node", has_text="VENTALV")
-    near = alarm.graph.neighbors("VENTALV") | {"VENTALV"}
+    near = alarm.drawn.neighbors("VENTALV") | {"VENTALV"}
     node.hover()
     assert lit(page) == near
     page.mouse.move(0, 0)
@@ -156,13 +211,14 @@ def test_an_edge_tells_its_number(opened, alarm):
     assert number.evaluate("e => getComputedStyle(e).visibility") == "hidden"
     page.locator(".dc-edge").nth(9).focus()
     assert number.evaluate("e => getComputedStyle(e).visibility") == "visible"
-    edge = list(alarm.graph.edges())[9]
+    edge = list(alarm.drawn.edges())[9]
     a, b = edge.a, edge.b
     assert number.inner_html() == f"{alarm.confidence[frozenset((a, b))].edge:.0%}"
 
 
-def test_the_table_is_sorted_by_confidence(opened, alarm):
-    page = opened(report_html(alarm))
+@pytest.mark.parametrize("width", [360, 800, 1280])
+def test_the_table_is_sorted_by_confidence(opened, alarm, width):
+    page = opened(report_html(alarm), width=width)
     for expected in (True, False):
         page.get_by_role("button", name="Edge").click()
         found = page.eval_on_selector_all("#edges tbody tr", "all => all.map(r => parseInt(r.cells[3].textContent))")
@@ -205,6 +261,11 @@ def test_a_telephone_scrolls_down_only(opened, which, request):
     assert size >= 10
     page.locator(".graph").evaluate("e => e.scrollTo(e.scrollWidth, 0)")  # what is wider can be scrolled to
     assert page.locator(".graph").evaluate("e => e.scrollLeft + e.clientWidth >= e.scrollWidth - 1")
+    legend = page.eval_on_selector_all(
+        "figcaption, figcaption *, .tools, .tools *",
+        "all => Math.max(...all.map(e => e.getBoundingClientRect().right))",
+    )
+    assert legend <= 360
     right = page.eval_on_selector_all(".dc-node", "all => Math.max(...all.map(e => e.getBoundingClientRect().right))")
     assert right <= 360
 

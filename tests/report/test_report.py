@@ -12,20 +12,30 @@ from html.parser import HTMLParser
 from itertools import combinations
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import discreet as dc
 from discreet.errors import DoubtWarning, OutputError, SettingError
-from discreet.privacy.statement import Privacy, Spending
-from discreet.release.discovery import Confidence, Discovery
+from discreet.privacy.statement import Privacy, Spending, Stamp
+from discreet.release.discovery import About, Confidence, Discovery
 from discreet.report import check_folder
 from discreet.report.budget import balance, merge_small, share_left, steps
 from discreet.report.html import AUTHORS, LICENCE, TITLE, YEAR, report_html
 from discreet.report.layout import lay_out, shorten, text_width, visible
+from discreet.report.picture import dot_of
 from discreet.report.svg import graph_svg
-from discreet.report.terminal import ASCII, graph_text, layers, statement_text, summary_text
-from discreet.report.words import promised_words
+from discreet.report.terminal import (
+    ASCII,
+    discovery_text,
+    graph_text,
+    layers,
+    statement_line,
+    statement_text,
+    summary_text,
+)
+from discreet.report.words import NO_CONFIDENCE, promised_words
 from discreet.search.orientation import cpdag
 from discreet.testing import SeededNoise
 
@@ -161,6 +171,111 @@ def test_an_empty_graph(found):
     assert "1 column," in report_html(alone)
     assert "1 column," in summary_text(alone)
     assert 'id="cut"' not in report_html(alone)
+
+
+@pytest.fixture
+def unsure(found):
+    """Three arrows, one of them less likely than not, and a line."""
+    names = HOSTILE
+    arcs = {(names[1], names[0]): 0.499, (names[1], names[2]): 0.5, (names[2], names[3]): 0.93}
+    sure = {frozenset(arc): Confidence(0.95, p) for arc, p in arcs.items()}
+    line = frozenset((names[3], names[4]))
+    return replace(found, graph=dc.Graph(names, arcs, [line]), confidence=sure | {line: Confidence(0.6, None)})
+
+
+def test_people_see_no_arrow_that_is_less_likely_than_not(unsure, tmp_path):
+    a, b, c, d, e = HOSTILE
+    assert unsure.withheld == {(b, a)}
+    assert unsure.drawn == dc.Graph(HOSTILE, [(b, c), (c, d)], [(a, b), (d, e)])
+    assert unsure.graph.directed == {(b, a), (b, c), (c, d)}
+    assert "2 arrows and 2 lines" in repr(unsure)
+    counted = "4 edges, 2 with a direction, 2 without; 1 direction is withheld as less likely than not"
+    assert counted in report_html(unsure)
+    assert counted in unsure._repr_html_()
+    shown = discovery_text(unsure, ASCII)
+    assert "1 direction is withheld" in shown
+    assert shown.count("-->") == 3  # two arrows, and one in the summary
+    assert f"{a}  ---  {b}" in shown
+    assert shown.count("arrow ") == 2
+    for picture in (unsure.plot().svg(), unsure._repr_html_()):
+        titles = [t.text for t in ET.fromstring(picture).iter() if t.tag.endswith("title")]  # noqa: S314 - our own
+        assert f"{a} and {b} are linked, direction unknown: edge 95%" in titles
+        assert f"{b} causes {c}: edge 95%, arrow 50%" in titles
+        assert picture.count("dc-head") == 2
+    assert dot_of(unsure).count("dir=none") == 2
+    unsure.save(tmp_path)
+    marks = nx.parse_gml((tmp_path / "graph.gml").read_text(encoding="utf-8")).edges
+    assert marks[b, a] == {"kind": "directed", "confidence": 0.95, "arrow_confidence": 0.499}
+    again = Discovery.load(tmp_path / "release.json")
+    assert (again.graph, again.drawn, again.withheld) == (unsure.graph, unsure.drawn, unsure.withheld)
+
+
+def test_the_page_withholds_what_it_can_show(unsure):
+    (edge,) = [attrs for _, attrs in Tags(report_html(unsure)).seen if attrs.get("data-arrow") == "0.499"]
+    a, b, *_ = HOSTILE
+    assert edge["class"] == "dc-edge dc-unknown"
+    assert edge["data-other"] == f"{b} causes {a}: edge 95%, arrow 50%"
+    assert (edge["data-from"], edge["data-to"]) == ("1", "0")
+    cell = next(attrs for tag, attrs in Tags(report_html(unsure)).seen if tag == "td" and "data-other" in attrs)
+    assert cell["data-other"] == "caused by"
+
+
+def test_what_knowledge_settles_is_drawn_and_says_so(unsure):
+    a, b, c, *_ = HOSTILE
+    settled = replace(unsure, knowledge=dc.Knowledge(tiers=((b,), (a, c)), required={(c, HOSTILE[3])}))
+    assert not settled.withheld
+    assert settled.drawn == settled.graph
+    shown = discovery_text(settled, ASCII)
+    assert shown.count("settled by tiers") == 2
+    assert shown.count("settled by required") == 1
+    assert "In no tier: " in shown
+    page = report_html(settled)
+    assert '<th class="note" scope="col">Notes</th>' in page
+    assert "data-arrow" not in page.partition("<script>")[0].partition("</style>")[2]
+    assert "Given by the custodian, not found." in page
+    assert "given by the custodian" not in report_html(unsure).lower()
+    edges = {(e["from"], e["to"]): e["settled_by"] for e in settled.to_dict()["graph"]["edges"]}
+    assert (edges[b, a], edges[c, HOSTILE[3]]) == ("tiers", "required")
+    narrow = graph_text(settled.drawn, settled.confidence, notes={frozenset((b, a)): ["a note"]}, width=40)
+    assert "\n    a note\n" in narrow
+    assert max(map(len, narrow.splitlines())) <= 40
+
+
+def test_where_no_confidence_is_stated_arrows_are_drawn_and_that_is_said(unsure):
+    bare = replace(unsure, confidence={})
+    assert bare.drawn == bare.graph
+    assert NO_CONFIDENCE in " ".join(discovery_text(bare).split())
+    assert NO_CONFIDENCE in report_html(bare)
+    assert NO_CONFIDENCE in bare._repr_html_()
+    assert NO_CONFIDENCE not in discovery_text(unsure) + report_html(unsure) + unsure._repr_html_()
+
+
+def test_a_report_tells_what_it_rests_on(found):
+    stamp = Stamp("book", 7, "f00d", "visits <of> 2025")
+    told = replace(found, privacy=replace(found.privacy, ledger=stamp), about=About("A <i>title", "2026-01-31"))
+    page = report_html(told)
+    assert "<h1>A &lt;i&gt;title</h1>" in page
+    assert "<title>A &lt;i&gt;title</title>" in page
+    for words in ("visits &lt;of&gt; 2025", "made on 2026-01-31", "Entry 7 of ledger book", "5 columns as they were"):
+        assert words in page
+    assert "<h1>Private causal graph of visits &lt;of&gt; 2025</h1>" in report_html(replace(told, about=About()))
+    assert "<h1>Private causal graph</h1>" in report_html(replace(found, about=About()))
+    assert Discovery.from_json(told.to_json()).about == told.about
+    assert Discovery.from_json(told.to_json()).privacy.ledger.dataset == stamp.dataset
+    number = re.search(r"A correlation of ([0-9.]+) between", page)[1]
+    variance = found.measurements[0].mechanism.variance
+    assert float(number) == pytest.approx(4 * (variance + 1250) ** 0.5 / 5000 / 0.5, rel=0.05)
+    assert "not even a copy" in report_html(replace(found, domain=replace(found.domain, rows=5)))
+    with pytest.raises(SettingError, match="title"):
+        About("x" * 201)
+
+
+def test_numbers_of_specialists_are_folded_away(found):
+    page = report_html(found)
+    assert "GDP mu^2" in page
+    assert "GDP mu^2" not in re.sub(r"<details>.*?</details>", "", page)
+    assert "GDP" not in statement_text(found) + statement_line(found) + discovery_text(found)
+    assert "\n" not in statement_line(found)
 
 
 def boxes_apart(graph):

@@ -12,11 +12,12 @@ from discreet.data.memory import MemoryTable
 from discreet.domain.knowledge import Knowledge
 from discreet.errors import DoubtWarning, SettingError
 from discreet.experiments.calibration import fit_curve
-from discreet.methods.power import doubts, weakest_seen
+from discreet.methods.power import doubts
 from discreet.privacy.accounting import Currency, limit_of
-from discreet.release.confidence import _curve
+from discreet.release.confidence import _curve, collider_features
 from discreet.release.oracles.components import Components, contrasts, pool, taken_apart
 from discreet.release.oracles.released import Released
+from discreet.release.release import weakest_seen
 from discreet.release.search import look, search_again, seeded_generator
 from discreet.release.selection import select_first, select_next, single_weight
 from discreet.release.settings import Marginals
@@ -24,7 +25,7 @@ from discreet.search.colliders import arrange
 from discreet.search.dseparation import DSeparation
 from discreet.search.graph import Graph, colliders, from_parents
 from discreet.search.greedy import evidence_score
-from discreet.search.hybrid import Bar, direct, find_by_evidence, list_triples, weigh_triples
+from discreet.search.hybrid import Bar, EvidenceSkeleton, direct, find_by_evidence, list_triples, weigh_triples
 from discreet.search.orientation import cpdag, extension
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
@@ -247,6 +248,47 @@ def test_required_edges_have_no_confidence():
     found = dc.discover(data, domain=net.domain(5_000), epsilon=1.0, knowledge=knowledge)
     assert frozenset(("Xray", "Dyspnoea")) not in found.confidence
     assert ("Xray", "Dyspnoea") in found.graph.directed
+
+
+def test_an_arrow_that_knowledge_settles_is_as_sure_as_its_edge():
+    net = dc.network("cancer")
+    data = net.sample(5_000, np.random.default_rng(0))
+    settled = {}
+    for knowledge in (Knowledge(tiers=[["Smoker"], ["Cancer"]]), Knowledge(forbidden={("Cancer", "Smoker")})):
+        found = dc.discover(data, domain=net.domain(5_000), epsilon=5.0, knowledge=knowledge)
+        sure = found.confidence[frozenset(("Smoker", "Cancer"))]
+        assert sure.arrow == sure.edge
+        assert ("Smoker", "Cancer") in found.drawn.directed
+        settled[knowledge.settles("Smoker", "Cancer")] = found
+    assert settled.keys() == {"tiers", "forbidden"}
+    assert Knowledge(required={("a", "b")}).settles("a", "b") == "required"
+    assert Knowledge(required={("a", "b")}).settles("b", "a") is None
+    assert Knowledge(tiers=[["a"], ["b"]]).untiered("abc") == ["c"]
+    assert Knowledge(required={("a", "b")}).untiered("abc") == []
+
+
+class Told:
+    """Answers with evidence by the columns that are given."""
+
+    def __init__(self, evidence):
+        self.evidence = evidence
+
+    def answers(self, x, y, given):
+        return given in self.evidence
+
+    def weigh(self, questions):
+        return [self.evidence[given] for _, _, given in questions]
+
+
+@pytest.mark.parametrize(("given_both", "against"), [(9.0, 0.0), (-1.0, -3.0), (-90.0, -5.0), (None, 0.0)])
+def test_a_collider_that_another_neighbour_explains_away_counts_less(given_both, against):
+    """x -> z <- y, then z -> v; w touches x only."""
+    graph = dc.Graph("xyzvw", [("x", "z"), ("y", "z"), ("z", "v")], [("x", "w")])
+    found = EvidenceSkeleton(graph.nodes, dict.fromkeys(graph.skeleton, 9.0), {}, {}, {})
+    evidence = {frozenset(): 0.0, frozenset("z"): 9.0, frozenset("w"): 1.0, frozenset("zw"): given_both}
+    oracle = Told({given: e for given, e in evidence.items() if e is not None})
+    features = collider_features(graph, found, oracle)
+    assert features == {("x", "z"): (1.0, against), ("y", "z"): (1.0, against), ("z", "v"): (0.0, 0.0)}
 
 
 def test_the_curves_are_fitted_as_said():

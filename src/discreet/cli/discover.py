@@ -9,7 +9,16 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import Choice, Record, delta_option, engine_option, ledger_options, read_domain, searches
+from discreet.cli.options import (
+    Choice,
+    Record,
+    delta_option,
+    engine_option,
+    ledger_options,
+    read_domain,
+    searches,
+    title_option,
+)
 from discreet.cli.output import quiet_option, say, show, teller
 
 
@@ -83,6 +92,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
 @engine_option
 @ledger_options
+@title_option
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for release.json, graph.svg, graph.gml, report.html."
 )
@@ -100,6 +110,7 @@ def discover(
     not_private: bool,
     engine_pull: bool,
     record: Record,
+    title: str | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -118,6 +129,8 @@ def discover(
     if not_private or method in METHODS:
         exact.check_method(method, not_private=not_private, epsilon=epsilon, delta=delta)
         record.refuse("what is not private is not recorded")
+        if title is not None:
+            raise SettingError("title: what is not private has no report; leave the option out")
         exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), teller())
         return
 
@@ -130,7 +143,7 @@ def discover(
         check_folder(out)
     knowledge = None if knowledge_file is None else Knowledge.from_yaml(Path(knowledge_file))
     if data.endswith(".json"):
-        given: dict[str, Any] = {"domain": domain_file, "epsilon": epsilon, "delta": delta}
+        given: dict[str, Any] = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "title": title}
         given["method"] = None if method == "auto" else method
         record.refuse("to search a release again costs nothing, and is not recorded")
         _search_again(data, given, {**settings, "knowledge": knowledge, "missing": missing}, out, as_json)
@@ -155,6 +168,7 @@ def discover(
             method=chosen,
             knowledge=knowledge or Knowledge(),
             account=account,
+            title=title or "",
             engine_pull=engine_pull,
             progress=teller(),
         )

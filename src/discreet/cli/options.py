@@ -29,6 +29,7 @@ delta_option = click.option(
     "--delta", type=float, help="Default 1e-6, and less from a million rows on. 0 means pure epsilon."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+title_option = click.option("--title", help="What the report is called. Public.  [default: by its data set]")
 engine_option = click.option(
     "--engine-pull", is_flag=True, help="Load a server's rows as codes, for methods that look at rows."
 )

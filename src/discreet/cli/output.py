@@ -66,9 +66,8 @@ def show(found: Discovery, out: Path | None, as_json: bool) -> None:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
         marks = terminal.marks_for(sys.stdout)
-        drawn = terminal.graph_text(found.graph, found.confidence, marks=marks)
-        click.echo(f"{terminal.summary_text(found, marks)}\n\n{drawn}")
-        say("\n" + terminal.statement_text(found))
+        click.echo(terminal.discovery_text(found, marks))
+        say("\n" + (terminal.statement_text(found) if out is None else terminal.statement_line(found)))
     if out is not None:
         say("\nWritten: " + ", ".join(str(path) for path in found.save(out)))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
+
+from discreet.cli.options import title_option
 
 
 @click.command()
@@ -17,7 +20,8 @@ import click
     help="File to write, as its ending says: .html (the page), .svg, .png or .pdf (the graph). May be given several "
     "times.  [default: report.html beside the release]",
 )
-def report(release: str, outs: tuple[Path, ...]) -> None:
+@title_option
+def report(release: str, outs: tuple[Path, ...], title: str | None) -> None:
     """Make the page, or a picture of the graph, of a release.json: no data, no budget."""
     from discreet.release.discovery import Discovery
     from discreet.report import check_file, write_whole
@@ -26,6 +30,8 @@ def report(release: str, outs: tuple[Path, ...]) -> None:
 
     wanted = [(path, ending_of(path, ("html", *ENDINGS))) for path in outs or (Path(release).parent / "report.html",)]
     found = Discovery.load(release)
+    if title is not None:
+        found = replace(found, about=replace(found.about, title=title))
     for path, _ in wanted:
         check_file(path)
     for path, ending in wanted:

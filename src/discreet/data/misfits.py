@@ -52,8 +52,12 @@ class Look:
 
 def check_names(name: str, columns: Collection[object]) -> None:
     """Refuse a table with two columns that SQL engines could not tell apart."""
-    if len({str(column).lower() for column in columns}) != len(columns):
-        raise TableError(f"{name} has two columns whose names are the same or differ only in case")
+    seen: dict[str, str] = {}
+    for column in map(str, columns):
+        if column.lower() in seen:
+            first, which = seen[column.lower()], "" if column == seen[column.lower()] else ", which differ only in case"
+            raise TableError(f"{name} has two columns by one name, {first!r} and {column!r}{which}: rename one of them")
+        seen[column.lower()] = column
 
 
 def check_present(name: str, present: Container[str], domain: Domain) -> None:

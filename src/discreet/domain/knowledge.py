@@ -85,6 +85,16 @@ class Knowledge:
         more = {arc for a, b in pairs if not self.requires(a, b) for arc in ((a, b), (b, a))}
         return replace(self, forbidden=self.forbidden | more)
 
+    def settles(self, a: str, b: str) -> str | None:
+        """Return by what an edge between a and b must point from a to b: required, forbidden or tiers, if by any."""
+        if not self.forces(a, b):
+            return None
+        return "required" if (a, b) in self.required else "forbidden" if (b, a) in self.forbidden else "tiers"
+
+    def untiered(self, columns: Iterable[str]) -> list[str]:
+        """Return the columns that stand in no tier, where there are tiers."""
+        return [column for column in columns if self.tiers and column not in self._tier]
+
     def check(self, columns: Iterable[str]) -> None:
         """Refuse names that are not among the columns."""
         known = set(columns)

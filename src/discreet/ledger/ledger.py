@@ -260,7 +260,7 @@ class Ledger:
             facts = {"release": digest(body), "spent": [dict(s) for s in spent], "standing": before.to_dict()}
             session.run("INSERT INTO discreet_releases VALUES (?, ?)", (request, body))
             entry = self._append(session, "committed", dataset, request, reserved.purpose, facts)
-            return Stamp(_read_identity(session), entry.number, entry.hash)
+            return Stamp(_read_identity(session), entry.number, entry.hash, dataset)
 
     def _look_up(self, request: str) -> Stored | None:
         try:
@@ -388,7 +388,8 @@ def _read_stored(session: Session, request: str) -> Stored | None:
         raise LedgerError(
             f"the release of request {request!r} is not what was committed; `discreet ledger verify` tells"
         )
-    return Stored(str(found[0][0]), Stamp(_read_identity(session), committed.number, committed.hash), committed.when)
+    stamp = Stamp(_read_identity(session), committed.number, committed.hash, committed.dataset)
+    return Stored(str(found[0][0]), stamp, committed.when)
 
 
 def open_ledger(url: str | os.PathLike[str] | None = None, *, begin: bool = True) -> Ledger:

@@ -145,7 +145,7 @@ def prepare(room: Room, settings: Asking, knowledge: Knowledge, progress: Progre
     statistic = Counts(tuple((column,) for column in room.domain))
     budget = room.budget
     mechanism = additive_for(budget.currency, budget.left * SINGLES_SHARE, statistic.sensitivity(room.domain))
-    tell(progress, f"counting {len(statistic.sets)} single columns with {mechanism.name}", MEASURE.at(1, 2))
+    tell(progress, f"counting {len(statistic.sets)} single columns", MEASURE.at(1, 2))
     tables = statistic.split(room.release(statistic, mechanism).values, room.domain)
     shares = {c: _shares(t, math.sqrt(mechanism.variance)) for c, t in zip(room.domain, tables, strict=True)}
     return Prepared(room, IndependenceTest(settings.test, settings.alpha, shares), settings, knowledge)

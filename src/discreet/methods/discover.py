@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 from discreet.domain import Domain
 from discreet.domain.domain import check_domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge, check_knowledge
@@ -10,7 +13,7 @@ from discreet.methods.registry import method_of, settings_for
 from discreet.methods.session import Request, Session, promised_delta
 from discreet.privacy.accounting import Currency
 from discreet.progress import Progress
-from discreet.release.discovery import Discovery
+from discreet.release.discovery import About, Discovery
 from discreet.release.settings import Settings
 from discreet.room import Room
 
@@ -24,6 +27,7 @@ def discover(
     method: str | Settings = "auto",
     knowledge: Knowledge = NOTHING_KNOWN,
     account: Account | str | None = None,
+    title: str = "",
     engine_pull: bool = False,
     progress: Progress | None = None,
 ) -> Discovery:
@@ -46,6 +50,8 @@ def discover(
     account
         Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
         Without one, what else was asked of these rows is not counted.
+    title
+        What the release is called in its report. Public.
     engine_pull
         Load the rows of a server's table as codes, for what looks at rows; else they stay there, and are counted there.
     progress
@@ -75,6 +81,7 @@ def discover(
     settings = settings_for(method, domain.widest())
     chosen = method_of(settings)
     check_knowledge(knowledge, domain)
+    about = About(title, datetime.now(UTC).date().isoformat())
     request = Request(
         command="discover",
         method=settings.name,
@@ -84,7 +91,7 @@ def discover(
         public={"knowledge": knowledge.to_dict(), "settings": vars(settings)},
         result=Discovery,
         encode=lambda budget: chosen.encode(settings, domain, budget, knowledge),
-        run=lambda room: discover_in(room, settings, knowledge=knowledge, progress=progress),
+        run=lambda room: replace(discover_in(room, settings, knowledge=knowledge, progress=progress), about=about),
         currency=Currency.ZCDP if delta and chosen.in_zcdp else None,
         looks_at_rows=chosen.looks_at_rows(settings),
     )

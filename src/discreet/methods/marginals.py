@@ -72,7 +72,7 @@ def _measure(
 ) -> Measurement:
     """Release a statistic for an amount of the budget."""
     mechanism = additive_for(room.budget.currency, amount, statistic.sensitivity(room.domain))
-    tell(progress, f"measuring {statistic.name} with {mechanism.name}", share)
+    tell(progress, f"measuring {statistic.name}", share)
     return Measurement.of(room.release(statistic, mechanism), room.domain)
 
 

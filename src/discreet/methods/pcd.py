@@ -107,10 +107,10 @@ def run(
     dependence, lengths = PairwiseHSIC(names, levels, settings.width, pairs), MeanLengths(names, levels, settings.width)
     _doubt(room, dependence, settings)
     singles = _mechanism(room, lengths, room.budget.left * LENGTHS_SHARE)
-    tell(progress, f"measuring {lengths.name} with {singles.name}", MEASURE.at())
+    tell(progress, f"measuring {lengths.name}", MEASURE.at())
     varied = _measure_variation(room, lengths, singles)
     mechanism = _mechanism(room, dependence, room.budget.left)
-    tell(progress, f"measuring {dependence.name} with {mechanism.name}", MEASURE.at(1, 2))
+    tell(progress, f"measuring {dependence.name}", MEASURE.at(1, 2))
     unit, rows = dependence.unit(room.domain.rows), room.domain.rows
     values = room.release(dependence, mechanism).values
     named: list[Pair] = [frozenset((names[i], names[j])) for i, j in pairs]

@@ -10,17 +10,12 @@ from discreet.domain import Domain
 from discreet.errors import DoubtWarning
 from discreet.privacy.accounting import Currency, limit_of
 from discreet.privacy.mechanisms.additive import Additive, additive_for
+from discreet.release.release import STANDS_OUT, STRONGEST, weakest_seen
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 
-STANDS_OUT = 4.0
-"""A dependence is seen if it stands out by so many standard deviations."""
-
 HOPELESS, GOAL = 0.2, 0.05
 """Total variation of the weakest dependence seen: beyond the first there is a doubt; the second is worth having."""
-
-STRONGEST = 0.5
-"""Total variation of two even binary columns of which one copies the other."""
 
 MEANT = 10.0
 """Largest epsilon that passes without a doubt."""
@@ -51,11 +46,6 @@ def warn_of_weak(epsilon: float) -> None:
             DoubtWarning,
             stacklevel=3,
         )
-
-
-def weakest_seen(rows: float, variance: float) -> float:
-    """Return the total variation of the weakest dependence between two even binary columns that stands out."""
-    return STANDS_OUT * math.sqrt(variance + rows / 4) / rows
 
 
 def _too_noisy(

@@ -31,7 +31,7 @@ def settle(
     ]
     releases = []
     for statistic, mechanism in zip(asked, mechanisms, strict=True):
-        tell(progress, f"choosing {statistic.name} with {mechanism.name}", MEASURE.at())
+        tell(progress, f"choosing {statistic.name}", MEASURE.at())
         releases.append(room.release(statistic, mechanism))
     edges = {name: e for r in releases for name, e in r.statistic.edges(r.values, room.domain).items()}
     return room.settle(edges), tuple(releases)

@@ -15,7 +15,8 @@ from scipy.special import ndtr, ndtri
 
 from discreet.bisection import smallest
 from discreet.errors import SettingError
-from discreet.privacy.accounting import check_guarantee, gdp_delta, mu_of
+from discreet.privacy.accounting import Currency, check_guarantee, gdp_delta, mu_of
+from discreet.privacy.statement import Privacy
 
 CHANCES = (0.01, 0.1, 0.5)
 """Chances and beliefs for which numbers are told."""
@@ -24,6 +25,9 @@ GROUPS = (2, 5)
 """Numbers of rows of one family for which numbers are told."""
 
 MAX_ALIKE = 1_000_000
+
+USUAL = "marginals"
+"""The method that numbers are for where none was run."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +38,35 @@ class Promise:
     ----------
     epsilon, delta
         The promise.
+    method
+        What kept it, where it was kept; else the usual method would.
+    gaussian
+        Whether the method's noise keeps the whole curve of Gaussian differential privacy, where there is a delta.
     """
 
     epsilon: float
     delta: float
+    method: str | None = None
+    gaussian: bool = True
 
     def __post_init__(self) -> None:
         check_guarantee(self.epsilon, self.delta)
 
+    @classmethod
+    def of(cls, privacy: Privacy, method: str) -> Promise:
+        """Return what a release promises: more than epsilon and delta only if all of it was paid for as Gaussian."""
+        paid = {spending.currency for spending in privacy.spent}
+        return cls(privacy.epsilon, privacy.delta, method, paid == {Currency.GDP.value})
+
     @cached_property
     def mu(self) -> float | None:
-        """The noise of `marginals`, as mu of Gaussian differential privacy; None where it is Laplace noise."""
-        return mu_of(self.epsilon, self.delta) if self.delta else None
+        """The noise as mu of Gaussian differential privacy; None where it is another."""
+        return mu_of(self.epsilon, self.delta) if self.delta and self.gaussian else None
+
+    @property
+    def plain(self) -> bool:
+        """Whether epsilon and a delta are all that is promised."""
+        return bool(self.delta) and not self.gaussian
 
     @property
     def factor(self) -> float:
@@ -57,7 +78,7 @@ class Promise:
         return min(self.factor * other + self.delta, 1 - math.exp(-self.epsilon) * (1 - other - self.delta), 1.0)
 
     def chance_here(self, other: float) -> float:
-        """Return the same for the noise of `marginals`, whose curve is lower."""
+        """Return the same for the method's noise, whose curve may be lower."""
         return self.chance(other) if self.mu is None else min(self.chance(other), float(ndtr(ndtri(other) + self.mu)))
 
     @property
@@ -68,8 +89,7 @@ class Promise:
     @property
     def guess(self) -> float:
         """How often at most the best guess between two equally likely rows is right."""
-        pure = 1 / (1 + math.exp(-self.epsilon))
-        return pure if self.mu is None else float(ndtr(self.mu / 2))
+        return self.guess_by_definition if self.mu is None else float(ndtr(self.mu / 2))
 
     @cached_property
     def surprise(self) -> float:
@@ -190,7 +210,7 @@ def numbers(promise: Promise, rows: int | None = None, like: Alike | None = None
         "epsilon": promise.epsilon,
         "delta": promise.delta,
         "rows": rows,
-        "method": "marginals",
+        "method": promise.method or USUAL,
         "mu": promise.mu,
         "factor": _finite(promise.factor),
         "chances": [
@@ -198,13 +218,13 @@ def numbers(promise: Promise, rows: int | None = None, like: Alike | None = None
         ],
         "best_guess": promise.guess,
         "best_guess_by_definition": promise.guess_by_definition,
-        "beliefs": [{"before": p, "after_at_most": promise.belief(p)} for p in CHANCES],
+        "beliefs": [] if promise.plain else [{"before": p, "after_at_most": promise.belief(p)} for p in CHANCES],
         "beliefs_exceeded_at_most": promise.delta,
         "odds_with_another_row": None if promise.odds is None else _finite(_exp(promise.odds)),
         "overwritten_with": ["any row", "a row that says nothing"],
         "without_any_effect": {"epsilon": 0, "delta": 0},
         "causal_definition": "Tschantz, Sen and Datta 2020, Definitions 7 and 8, Proposition 4",
-        "groups": [{"rows": k, "epsilon": promise.group(k)} for k in GROUPS],
+        "groups": [] if promise.plain else [{"rows": k, "epsilon": promise.group(k)} for k in GROUPS],
         "alike": None,
     }
     if like is not None:

@@ -6,14 +6,27 @@ import math
 import textwrap
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from discreet.errors import SettingError
 from discreet.privacy.accounting import check_guarantee, delta_for
 from discreet.privacy.explain import CHANCES, GROUPS, Alike, Promise, numbers
 from discreet.privacy.explain import alike as told_by_others
+from discreet.privacy.statement import Privacy
 
 WIDTH = 96
+
+
+class Kept(Protocol):
+    """A release: what it promises, and the method that kept it."""
+
+    @property
+    def privacy(self) -> Privacy:
+        """The privacy statement."""
+
+    @property
+    def method(self) -> str:
+        """The method that was run."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,7 @@ class Explanation:
 
 
 def explain(
-    epsilon: float,
+    epsilon: float | Kept,
     delta: float | None = None,
     *,
     rows: int | None = None,
@@ -60,7 +73,8 @@ def explain(
     Parameters
     ----------
     epsilon, delta
-        The promise. Where no delta is named it is what a run would take.
+        The promise. Where no delta is named it is what a run would take. A release in place of epsilon is explained by
+        the method that was run.
     rows
         Number of rows of the table, if it is known.
     correlation
@@ -70,31 +84,52 @@ def explain(
     """
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise SettingError("rows: a whole number from 1")
-    delta = delta_for(rows) if delta is None else delta
-    check_guarantee(epsilon, delta, rows)
+    promise = _promise(epsilon, delta, rows)
+    check_guarantee(promise.epsilon, promise.delta, rows)
+    if correlation is not None and promise.plain:
+        raise SettingError(f"correlation: not known for `{promise.method}`, which keeps epsilon and delta alone")
     if alike is not None and correlation is None:
         raise SettingError("alike: say with --correlation how alike they are")
     if rows is not None and isinstance(alike, int) and alike >= rows:
         raise SettingError("alike: fewer than there are rows, since yours is one of them")
-    promise = Promise(epsilon, delta)
     like = None if correlation is None else told_by_others(promise, correlation, 1 if alike is None else alike)
     return Explanation(promise, rows, like)
+
+
+def _promise(epsilon: float | Kept, delta: float | None, rows: int | None) -> Promise:
+    """Return what is explained: two numbers, or what a release keeps."""
+    if not hasattr(epsilon, "privacy"):
+        return Promise(epsilon, delta_for(rows) if delta is None else delta)
+    if delta is not None:
+        raise SettingError("delta: the release has it; leave it out")
+    if not epsilon.privacy.private:
+        raise SettingError("release: it is NOT PRIVATE, made with predictable noise for a test; it promises nothing")
+    return Promise.of(epsilon.privacy, epsilon.method)
 
 
 def _text(promise: Promise, rows: int | None, like: Alike | None) -> str:
     sections = {
         "What your row can change": _effect(promise),
-        "What can be learned about you by somebody who knows all other rows": _beliefs(promise),
+        "What can be learned about you by somebody who knows all other rows": []
+        if promise.plain
+        else _beliefs(promise),
         "What delta is": _delta(promise, rows) if promise.delta else [],
         "What is not promised": [*_others(promise, like), *_more(promise)],
     }
     title = f"What epsilon {promise.epsilon:g} and delta {promise.delta:g} promise, and what they do not"
-    if promise.mu is not None:
+    if promise.delta or promise.method:
         title += "\n\n" + _fold(_for_whom(promise))
     return "\n\n".join([title, *(f"{head}\n" + "\n\n".join(text) for head, text in sections.items() if text)])
 
 
 def _for_whom(promise: Promise) -> str:
+    if promise.method is not None:
+        guess = (
+            f"a best guess between two rows, one of them yours, is right in at most {_percent(promise.guess)} of cases"
+        )
+        kept = f"epsilon and delta, and nothing beyond: {guess} (a coin in 50%)" if promise.plain else "epsilon alone"
+        kept = kept if promise.mu is None else "more than epsilon and delta say, since its noise is Gaussian"
+        return f"Numbers are for `{promise.method}`, the method that was run. It keeps {kept}."
     return (
         "Numbers are for the usual method, `marginals`, whose noise is Gaussian and keeps more than epsilon and delta "
         "say. Methods that ask (`em-pc`, `svt-pc` and the like) keep epsilon and delta, and nothing beyond: for them "
@@ -118,10 +153,10 @@ def _effect(promise: Promise) -> list[str]:
         f"rows depend on each other (Tschantz, Sen and Datta 2020: Definitions 7 and 8, Proposition 4)."
     )
     absent = (
-        "Not to take part is to have another row in your place that says nothing about you: every value missing where "
-        "the domain has a level for that, or one made up without you. (That there is a row is not hidden; the number "
-        "of rows is public.) At epsilon 0 and delta 0 your row could change nothing at all (noninterference), nor "
-        "could anybody's: nothing would be learned."
+        "Not to take part is to have another in your place, a row that says nothing about you: every value missing "
+        "where the domain has a level for that, or one made up without you. (That there is a row is not hidden; the "
+        "number of rows is public.) At epsilon 0 and delta 0 your row could change nothing at all (noninterference), "
+        "nor could anybody's: nothing would be learned."
     )
     lines = [["With another row in your place", "With yours, at most"]]
     lines += [[_percent(p), _percent(promise.chance_here(p))] for p in CHANCES]
@@ -132,7 +167,7 @@ def _effect(promise: Promise) -> list[str]:
     for line, p in zip(lines[1:], CHANCES, strict=True):
         line.append(_percent(promise.chance(p)))
     note = (
-        f"What the noise of `marginals` keeps is the curve of Gaussian differential privacy with "
+        f"What the noise of `{promise.method or 'marginals'}` keeps is the curve of Gaussian differential privacy with "
         f"mu = {promise.mu:.4g}: that is the second column."
     )
     return [*told[:-1], _fold("The chance of anything:") + "\n" + _table(lines), _fold(note)]
@@ -204,16 +239,18 @@ def _others(promise: Promise, like: Alike | None) -> list[str]:
 
 
 def _more(promise: Promise) -> list[str]:
+    again = (
+        "The same for further releases. Each one from the same rows adds to the cost; the promise is kept only if "
+        "epsilon and delta are the total of all of them."
+    )
+    if promise.plain:
+        return [_point("The same for several rows at once: one row is what is promised about."), _point(again)]
     told = ", ".join(f"epsilon {_up(promise.group(k), 2)} for {k} rows" for k in GROUPS)
     what, same = ("mu", " at the same delta") if promise.delta else ("epsilon", "")
     family = (
         f"The same for several rows at once. If one person or one family stands behind several rows, {what} "
         f"counts once for each: {told}{same}. Where the domain tells people apart (`unit: {{id: ..., max_rows: ...}}`) "
         "the promise is made to all rows of a person: read `your rows` for `your row` above."
-    )
-    again = (
-        "The same for further releases. Each one from the same rows adds to the cost; the promise is kept only if "
-        "epsilon and delta are the total of all of them."
     )
     return [_point(family), _point(again)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.domain import Domain
@@ -24,17 +24,21 @@ class Stamp:
         What tells the ledger from others.
     entry, head
         Number and hash of the entry that committed the release: the head of the chain at that time.
+    dataset
+        The name under which the ledger keeps the data set's budget.
     """
 
     ledger: str
     entry: int
     head: str
+    dataset: str = field(default="", compare=False)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Stamp:
         """Read it back."""
-        stamp = cls(data["ledger"], data["entry"], data["head"])
-        if not isinstance(stamp.ledger, str) or not isinstance(stamp.head, str) or type(stamp.entry) is not int:
+        stamp = cls(data["ledger"], data["entry"], data["head"], data.get("dataset", ""))
+        texts = (stamp.ledger, stamp.head, stamp.dataset)
+        if not all(isinstance(text, str) for text in texts) or type(stamp.entry) is not int:
             raise ReleaseError("the place in the ledger makes no sense")
         return stamp
 

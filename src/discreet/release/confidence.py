@@ -2,9 +2,10 @@
 
 A redrawn residual is the one that was seen plus a draw of its whole null covariance (sampling and noise). An edge
 is as sure as often as its weakest questions keep it, and as strong as its weakest evidence; an arrowhead as often
-as it comes out again when all triples are redrawn. Both go through a logistic curve that was fitted on random
-networks (``benchmarks/fit_confidence.py``), since even what never wavers may be wrong: a hidden path, a set that was
-not asked.
+as it comes out again when all triples are redrawn, and more if it is an arm of a collider that no other neighbour
+explains away. Both go through a logistic curve that was fitted on random networks (``benchmarks/fit_confidence.py``),
+since even what never wavers may be wrong: a hidden path, a set that was not asked. An arrowhead that knowledge settles
+is as sure as its edge.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from discreet.arrays import FloatArray
+from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.release.discovery import Confidence
 from discreet.release.oracles.released import Released
-from discreet.search.graph import Graph, Pair
-from discreet.search.hybrid import Bar, EvidenceSkeleton, TripleQuestions
+from discreet.search.graph import Arc, Graph, Pair, colliders
+from discreet.search.hybrid import COLLIDER, Bar, EvidenceSkeleton, TripleQuestions
 from discreet.search.oracle import EMPTY, Question
 
 EDGE_DRAWS = 200
@@ -27,8 +29,12 @@ MARK_DRAWS = 16
 EDGE_CURVE = (0.11, 0.194, 0.843)
 """Weight of a constant, of how often the edge stays (log odds), and of the logarithm of its weakest evidence."""
 
-MARK_CURVE = (-1.457, 0.613, 0.435)
-"""Weight of a constant, of how often the arrowhead comes out again (log odds), and of the edge's own log odds."""
+MARK_CURVE = (-1.671, 0.613, 1.114, 0.551, 0.402)
+"""Weight of a constant, of how often the arrowhead comes out again (log odds), of being an arm of a collider, of what
+speaks against that, and of the edge's own log odds."""
+
+MOST_AGAINST = -5.0
+"""Evidence against a collider counts no further than this."""
 
 LEAST_STATED, MOST_STATED = 0.01, 0.99
 """No confidence is stated beyond these."""
@@ -42,17 +48,19 @@ def confidences(
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
+    *,
+    knowledge: Knowledge = NOTHING_KNOWN,
 ) -> dict[Pair, Confidence]:
     """Return the confidence of every edge and arrowhead of a graph; ``direct`` makes a graph of redrawn evidence."""
     edges = edge_features(found, bar, oracle, rng)
-    marks = mark_features(graph, around, oracle, direct, rng)
-    result = {}
-    for pair in graph.skeleton:
-        edge = _curve(EDGE_CURVE, edges[pair])
-        arrow = None
-        if pair not in graph.undirected:
-            arrow = min(_curve(MARK_CURVE, (marks[pair], _log_odds(_round(edge)))), edge)
-        result[pair] = Confidence(_round(edge), None if arrow is None else _round(arrow))
+    marks = mark_features(graph, found, around, oracle, direct, rng)
+    result = {pair: Confidence(_round(_curve(EDGE_CURVE, edges[pair])), None) for pair in graph.skeleton}
+    for a, b in graph.directed:
+        pair = frozenset((a, b))
+        edge = arrow = result[pair].edge
+        if not knowledge.forces(a, b):
+            arrow = min(_round(_curve(MARK_CURVE, (*marks[pair], _log_odds(edge)))), edge)
+        result[pair] = Confidence(edge, arrow)
     return result
 
 
@@ -77,12 +85,13 @@ def edge_features(
 
 def mark_features(
     graph: Graph,
+    found: EvidenceSkeleton,
     around: Sequence[TripleQuestions],
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
-) -> dict[Pair, float]:
-    """Return, for every arrow, the log odds that it comes out again."""
+) -> dict[Pair, tuple[float, float, float]]:
+    """Return, for every arrow, the log odds that it comes out again, and what is said of the colliders it rests on."""
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     drawn = oracle.redraw(questions, MARK_DRAWS, rng)
     again = []
@@ -90,7 +99,35 @@ def mark_features(
         marks = direct(dict(zip(questions, row.tolist(), strict=True))).directed
         again.append([arc in marks for arc in graph.directed])
     shares = np.array(again, dtype=np.float64).reshape(len(drawn), -1)
-    return {frozenset(arc): _smooth_log_odds(column) for arc, column in zip(graph.directed, shares.T, strict=True)}
+    rests = collider_features(graph, found, oracle)
+    return {
+        frozenset(arc): (_smooth_log_odds(column), *rests[arc])
+        for arc, column in zip(graph.directed, shares.T, strict=True)
+    }
+
+
+def collider_features(graph: Graph, found: EvidenceSkeleton, oracle: Released) -> dict[Arc, tuple[float, float]]:
+    """Return, for every arrow, whether it is an arm of a collider, and what speaks against the best of these.
+
+    Any neighbour of its ends may explain a collider away, also one that seems to have to do with one end only.
+    """
+    near = found.around()
+    asked: dict[tuple[Pair, str], tuple[list[Question], list[Question]]] = {}
+    for causes, effect in colliders(graph):
+        x, y = _ends(causes)
+        others = [EMPTY, *(frozenset((z,)) for z in sorted((near[x] | near[y]) - {x, y, effect}))]
+        without, including = ([(x, y, given | more) for given in others] for more in (EMPTY, frozenset((effect,))))
+        asked[causes, effect] = [q for q in without if oracle.answers(*q)], [q for q in including if oracle.answers(*q)]
+    questions = list(dict.fromkeys(q for pair in asked.values() for side in pair for q in side))
+    evidence = dict(zip(questions, oracle.weigh(questions), strict=True))
+    rests = dict.fromkeys(graph.directed, (0.0, 0.0))
+    for (causes, effect), (without, including) in asked.items():
+        if without and including:
+            gain = min(evidence[q] for q in including) - min(evidence[q] for q in without) - COLLIDER
+            for cause in causes:
+                best = rests[cause, effect][1] if rests[cause, effect][0] else MOST_AGAINST
+                rests[cause, effect] = (1.0, max(best, min(gain, 0.0)))
+    return rests
 
 
 def _ends(pair: Pair) -> tuple[str, str]:
@@ -107,8 +144,8 @@ def _log_odds(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _curve(weights: tuple[float, float, float], features: tuple[float, float]) -> float:
-    value = weights[0] + weights[1] * features[0] + weights[2] * features[1]
+def _curve(weights: Sequence[float], features: Sequence[float]) -> float:
+    value = weights[0] + sum(weight * feature for weight, feature in zip(weights[1:], features, strict=True))
     return 1 / (1 + math.exp(-min(max(value, -30.0), 30.0)))
 
 

@@ -13,10 +13,10 @@ from discreet._version import __version__
 from discreet.domain import Domain
 from discreet.domain.knowledge import Knowledge
 from discreet.domain.yaml import MAX_BYTES
-from discreet.errors import DiscreetError, ReleaseError
+from discreet.errors import DiscreetError, ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
 from discreet.release.release import Measurement
-from discreet.search.graph import Graph, Pair
+from discreet.search.graph import Arc, Edge, Graph, Pair
 
 if TYPE_CHECKING:
     import networkx
@@ -28,6 +28,11 @@ SCHEMA = 2
 READABLE = (1, 2)
 """Schemas that are read: the first has no marks at the ends of edges."""
 MAX_RELEASE_BYTES = 64 * MAX_BYTES
+
+LIKELY = 0.5
+"""A direction that is less likely than this is not shown to people: its arrow is drawn as a line."""
+
+LONGEST_TITLE = 200
 
 
 def _plain(value: Any) -> Any:
@@ -73,8 +78,28 @@ class Confidence:
 
 
 @dataclass(frozen=True)
+class About:
+    """What a release is called, in its custodian's words, and on which day it was made: public facts."""
+
+    title: str = ""
+    made: str = ""
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(text, str) and len(text) <= LONGEST_TITLE for text in (self.title, self.made)):
+            raise SettingError(f"title: a text of {LONGEST_TITLE} characters at most")
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> About:
+        """Read it back."""
+        return cls(data.get("title", ""), data.get("made", ""))
+
+
+@dataclass(frozen=True)
 class Discovery:
-    """A graph found under differential privacy. Holds released values and public facts only."""
+    """A graph found under differential privacy. Holds released values and public facts only.
+
+    ``graph`` is the class that the search found, in its formal sense. What people are shown is ``drawn``.
+    """
 
     graph: Graph
     privacy: Privacy
@@ -84,13 +109,40 @@ class Discovery:
     knowledge: Knowledge
     measurements: tuple[Measurement, ...]
     confidence: Mapping[Pair, Confidence] = field(default_factory=dict)
+    about: About = About()
+
+    @cached_property
+    def withheld(self) -> frozenset[Arc]:
+        """Arrows of the class that are less likely than not, and that no knowledge settles."""
+        arrows = {(a, b): self.confidence.get(frozenset((a, b))) for a, b in self.graph.directed}
+        return frozenset(
+            arc
+            for arc, sure in arrows.items()
+            if sure is not None and sure.arrow is not None and sure.arrow < LIKELY and not self.knowledge.settles(*arc)
+        )
+
+    @cached_property
+    def drawn(self) -> Graph:
+        """The graph as people see it: the class, with what is withheld as lines."""
+        lines = {frozenset(arc) for arc in self.withheld}
+        kept = [edge for edge in self.graph.marked if edge.pair not in lines]
+        return Graph(self.graph.nodes, undirected=lines, edges=kept, kind=self.graph.kind)
+
+    def facts_of(self, edge: Edge) -> dict[str, float | str | None]:
+        """Return what is known of an edge besides its marks: how sure it is, and by what its direction is settled."""
+        sure = self.confidence.get(edge.pair)
+        return {
+            "confidence": None if sure is None else sure.edge,
+            "arrow_confidence": None if sure is None else sure.arrow,
+            "settled_by": self.knowledge.settles(edge.a, edge.b) if edge.directed else None,
+        }
 
     def __hash__(self) -> int:
         return hash((self.graph, self.privacy, self.method))
 
     def __repr__(self) -> str:
         """Say in a line what was found, under which promise."""
-        arrows, lines = len(self.graph.directed), len(self.graph.undirected)
+        arrows, lines = len(self.drawn.directed), len(self.drawn.undirected)
         privacy = f"epsilon {self.privacy.epsilon:g}, delta {self.privacy.delta:g}"
         return (
             f"<Discovery: {len(self.graph.nodes)} columns, {self.domain.rows:,} rows, {arrows} arrows and {lines} "
@@ -116,12 +168,10 @@ class Discovery:
         }
 
     def _graph_dict(self) -> dict[str, Any]:
-        """Return the graph with the confidence of every edge, null where a method has none."""
+        """Return the graph with what is known of every edge, null where a method has no confidence."""
         data = self.graph.to_dict()
-        for edge in data["edges"]:
-            sure = self.confidence.get(frozenset((edge["from"], edge["to"])))
-            edge["confidence"] = None if sure is None else sure.edge
-            edge["arrow_confidence"] = None if sure is None else sure.arrow
+        for written, edge in zip(data["edges"], self.graph.edges(), strict=True):
+            written.update(self.facts_of(edge))
         return data
 
     def to_json(self) -> str:
@@ -131,6 +181,7 @@ class Discovery:
             "domain": self.domain.to_dict(),
             "knowledge": self.knowledge.to_dict(),
             "measurements": [m.to_dict() for m in self.measurements],
+            "about": vars(self.about),
         }
         return json.dumps({**self.to_dict(), **extra}, ensure_ascii=False, allow_nan=False, default=_plain)
 
@@ -170,6 +221,7 @@ class Discovery:
             knowledge,
             measurements,
             _confidence(data["graph"]["edges"]),
+            About.from_dict(data.get("about", {})),
         )
 
     @classmethod

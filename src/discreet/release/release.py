@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
+from math import prod, sqrt
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -29,6 +29,12 @@ S = TypeVar("S", bound=Statistic)
 
 FARTHEST = 100.0
 """Standard deviations that no noise reaches."""
+
+STANDS_OUT = 4.0
+"""A dependence is seen if it stands out by so many standard deviations."""
+
+STRONGEST = 0.5
+"""Total variation of two even binary columns of which one copies the other."""
 
 MAX_COLUMNS = 4
 """Columns of the largest table that is read back."""
@@ -119,6 +125,11 @@ class Measurement:
             if table.size and float(np.abs(table.astype(np.float64)).max()) > largest:
                 raise ReleaseError("a table holds numbers that neither rows nor noise explain")
         return cls(statistic, tuple(values), mechanism)
+
+
+def weakest_seen(rows: float, variance: float) -> float:
+    """Return the total variation of the weakest dependence between two even binary columns that stands out."""
+    return STANDS_OUT * sqrt(variance + rows / 4) / rows
 
 
 def _read_mechanism(data: Mapping[str, Any], statistic: Counts | Interactions, domain: Domain) -> Additive:

@@ -122,7 +122,8 @@ def search_again(
     known.check(found.domain)
     if pairs := unjudged(found.measurements, found.domain, known, missing):
         warnings.warn(unjudged_words(pairs), DoubtWarning, stacklevel=2)
-    return search(found.measurements, found.privacy, found.domain, settings, knowledge=known, missing=missing)
+    again = search(found.measurements, found.privacy, found.domain, settings, knowledge=known, missing=missing)
+    return replace(again, about=found.about)
 
 
 def unjudged(
@@ -233,7 +234,7 @@ def _hybrid(
         weighed = weigh_triples(around, evidence)
         return direct(names, found.pairs, weighed, knowledge, seeded_generator(), unasked=found.unasked, restarts=0)
 
-    sure = confidences(graph, found, bar, around, oracle, again, seeded_generator())
+    sure = confidences(graph, found, bar, around, oracle, again, seeded_generator(), knowledge=knowledge)
     return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
 
 

@@ -72,7 +72,8 @@ def write_files(discovery: Discovery, folder: Path) -> list[Path]:
     check_folder(folder)
     if not _holds(folder, discovery):
         refuse_release(folder)
-    stamp, graph = stamp_of(discovery), to_gml(discovery.graph)
+    facts = {edge: discovery.facts_of(edge) for edge in discovery.graph.marked}
+    stamp, graph = stamp_of(discovery), to_gml(discovery.graph, facts)
     picture = Picture(discovery).svg() + "\n"
     texts = (discovery.to_json(), picture, f"# {stamp}\n{graph}" if stamp else graph, report_html(discovery))
     return write_folder(folder, FILES, texts)

@@ -7,16 +7,32 @@ numbers and texts from the page and writes texts, never markup. Without it the p
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
 from discreet._version import __version__
-from discreet.release.discovery import Discovery
+from discreet.domain import Column, Numeric
+from discreet.domain.knowledge import NOTHING_KNOWN
+from discreet.release.discovery import LIKELY, Confidence, Discovery
 from discreet.report.budget import balance, merge_small, share_left, steps
 from discreet.report.layout import lay_out, visible
 from discreet.report.svg import DASHES, graph_svg, verb_of
-from discreet.report.words import found_words, not_promised_words, promised_words, recorded_words, spent_words
+from discreet.report.words import (
+    NO_CONFIDENCE,
+    cut_short_words,
+    edge_notes,
+    knowledge_words,
+    not_promised_words,
+    promised_words,
+    recorded_words,
+    spending_words,
+    summary_words,
+    title_words,
+    weakest_words,
+)
+from discreet.search.graph import Edge, Mark, Pair
 
 YEAR = 2026
 AUTHORS = "The discreet authors"
@@ -55,8 +71,13 @@ READ = (
 
 CONFIDENCE = (
     "<p>A confidence is how often an edge (or the direction of its arrow) was right among those that looked as sure, "
-    "on networks drawn at random whose graph was known. It knows of sampling and noise, not of hidden causes.</p>"
+    "on networks drawn at random whose graph was known. It knows of sampling and noise, not of hidden causes. A "
+    "direction that is less likely than not is drawn as a line; its arrow (&rarr; to the second column, &larr; to the "
+    "first) stands beside its number. What knowledge settles is as sure as its edge.</p>"
 )
+MOST_LEVELS = 40
+"""Levels of a column that are listed."""
+
 SMALLEST, LARGEST = 0.8, 1.2
 """How far a graph is scaled to fit: names stay readable; what is wider is scrolled in its box."""
 
@@ -66,34 +87,41 @@ PAGE_WIDE = 760
 
 def report_html(discovery: Discovery) -> str:
     """Return the report page."""
-    layout = lay_out(discovery.graph)
+    layout = lay_out(discovery.drawn)
     style = _text("page.css") + _sizes(layout.width)
     script = _text("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    picture = graph_svg(discovery.graph, discovery.confidence, focusable=True, layout=layout)
+    notes, turns, title = edge_notes(discovery), _turns(discovery), escape(visible(title_words(discovery)))
+    picture = graph_svg(discovery.drawn, discovery.confidence, notes=notes, turns=turns, focusable=True, layout=layout)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="referrer" content="no-referrer"><title>{_title(discovery)}</title><link rel="icon" href="data:,">'
+        f'<meta name="referrer" content="no-referrer"><title>{title}</title><link rel="icon" href="data:,">'
         f"<style>{style}</style></head><body><main>"
         f"<div{' class=wide' if layout.width > PAGE_WIDE else ''}>{_head(discovery)}{_figure(discovery, picture)}</div>"
-        f"{_edges(discovery)}{_budget(discovery)}"
+        f"{_edges(discovery, notes, turns)}{_basis(discovery)}{_budget(discovery)}"
         f'<div class="pair"><section><h2>What was promised</h2>'
         f"{_list(promised_words(discovery.privacy, discovery.domain.rows))}</section>"
         f"<section><h2>What was not promised</h2>{_list(not_promised_words(discovery.privacy))}</section></div>"
-        f"{_assumptions()}<h2>Where it is recorded</h2>{_list([recorded_words(discovery.privacy)])}"
-        f"{_facts(discovery)}{_use_again(discovery)}{_citation()}"
+        f"{_assumptions()}{_facts(discovery)}{_use_again(discovery)}{_citation()}"
         f"<footer>Made by discreet {escape(__version__)} from a release and public facts alone.</footer></main>"
         f"<script>{script}</script></body></html>\n"
     )
 
 
-def _title(discovery: Discovery) -> str:
-    return "Private causal graph" if discovery.privacy.private else "Causal graph, NOT PRIVATE"
+def _turns(discovery: Discovery) -> dict[Pair, Edge]:
+    """Return the edges whose direction may be shown or withheld, as they are the other way."""
+    sure, found = discovery.confidence, {}
+    for edge in discovery.graph.marked:
+        known = edge.pair in sure and sure[edge.pair].arrow is not None
+        if edge.directed and known and not discovery.knowledge.settles(edge.a, edge.b):
+            line = Edge(edge.a, edge.b, Mark.TAIL, Mark.TAIL)
+            found[edge.pair] = edge if (edge.a, edge.b) in discovery.withheld else line
+    return found
 
 
 def _text(name: str) -> str:
@@ -114,8 +142,9 @@ def _sizes(width: float) -> str:
 
 
 def _head(discovery: Discovery) -> str:
-    privacy = discovery.privacy
+    privacy, title = discovery.privacy, escape(visible(title_words(discovery)))
     badges = [
+        *([f"made on {discovery.about.made}"] if discovery.about.made else []),
         f"epsilon {privacy.epsilon:g}",
         f"delta {privacy.delta:g}",
         "replace one row" if privacy.max_rows is None else f"change all rows of one {privacy.unit}",
@@ -128,21 +157,25 @@ def _head(discovery: Discovery) -> str:
         else ""
     )
     return (
-        f"<header><h1>{_title(discovery)}</h1>"
-        f'<p class="lead">{found_words(discovery.graph, discovery.domain.rows)}</p>{bad}<ul class="badges">'
+        f"<header><h1>{title}</h1>"
+        f'<p class="lead">{summary_words(discovery)}</p>{bad}<ul class="badges">'
         f"{''.join(f'<li>{escape(badge)}</li>' for badge in badges)}</ul></header>"
     )
 
 
 def _figure(discovery: Discovery, picture: str) -> str:
-    sure, total = discovery.confidence, len(discovery.graph.skeleton)
-    tools = (
-        '<div class="tools" hidden><label for="cut">Hide edges less sure than '
-        '<input id="cut" type="range" min="0" max="99" step="1" value="0"><output id="cut-value" for="cut">0%</output>'
-        f'</label><span class="shown" role="status">{total} of {total} edges shown</span></div>'
+    sure = discovery.confidence
+    sliders = (
+        f"{_slider('cut', 'Hide edges less sure than', 0)}{_slider('turn', 'Draw arrows from', round(100 * LIKELY))}"
+        '<span class="shown" role="status"></span>'
         if sure
         else ""
     )
+    zoom = "".join(
+        f'<button type="button" data-zoom="{step}" aria-label="{words}">{sign}</button>'
+        for step, words, sign in (("1.25", "Larger", "+"), ("0.8", "Smaller", "&minus;"), ("0", "As at first", "fit"))
+    )
+    tools = f'<div class="tools" hidden>{sliders}<span class="zoom" role="group" aria-label="Zoom">{zoom}</span></div>'
     arrow = (
         '<svg width="40" height="12" aria-hidden="true" class="dc-arrow"><path class="dc-line" d="M1 6H30" '
         'stroke-width="2.5"/><path class="dc-head" d="M40 6 30 1.4V10.6Z"/></svg>'
@@ -151,31 +184,42 @@ def _figure(discovery: Discovery, picture: str) -> str:
         '<svg width="40" height="12" aria-hidden="true" class="dc-unknown"><path class="dc-line" d="M1 6H39" '
         f'stroke-width="2.5" stroke-dasharray="{DASHES}"/></svg>'
     )
-    legend = [f"{arrow}from cause to effect", f"{line}linked; the data cannot tell which way"]
-    if sure:
-        legend.append('the wider and darker, the surer<i class="screen">; point at an edge for its number</i>')
+    settled = "" if discovery.knowledge == NOTHING_KNOWN else ", or settled by knowledge"
+    least = f', <output class="least">{LIKELY:.0%}</output> sure or more{settled}' if sure else ""
+    legend = [
+        f"{arrow}<span>from cause to effect{least}</span>",
+        f"{line}<span>linked; the data cannot tell which way</span>",
+        '<span>the wider and darker, the surer<i class="screen">; point at an edge for its number</i></span>'
+        if sure
+        else f"<span>{NO_CONFIDENCE}</span>",
+    ]
     return (
         f'<figure>{tools}<div class="graph" tabindex="0" role="region" '
         f'aria-label="The graph">{picture}</div><p class="about" aria-live="polite"></p>'
-        f"<figcaption>{''.join(f'<span>{part}</span>' for part in legend)}</figcaption></figure>"
+        f"<figcaption>{''.join(f'<div>{part}</div>' for part in legend)}</figcaption></figure>"
     )
 
 
-def _edges(discovery: Discovery) -> str:
-    """Return the table of edges; confidence is left out where a method has none."""
+def _slider(name: str, words: str, at: int) -> str:
+    """Return a slider over percents."""
+    return (
+        f'<label for="{name}">{words} <input id="{name}" type="range" min="0" max="100" step="1" value="{at}">'
+        f'<output id="{name}-value" for="{name}">{at}%</output></label>'
+    )
+
+
+def _edges(discovery: Discovery, notes: Mapping[Pair, Sequence[str]], turns: Mapping[Pair, Edge]) -> str:
+    """Return the table of edges; confidence is left out where a method has none, and notes where there are none."""
     sure = discovery.confidence
     rows = []
-    for i, drawn in enumerate(discovery.graph.edges()):
-        a, b = drawn.a, drawn.b
-        numbers = ""
-        if sure:
-            one = sure.get(frozenset((a, b)))
-            edge = "" if one is None else f"{one.edge:.0%}"
-            arrow = "" if one is None or one.arrow is None else f"{one.arrow:.0%}"
-            numbers = f'<td class="n">{edge}</td><td class="n">{arrow}</td>'
+    for i, drawn in enumerate(discovery.drawn.edges()):
+        one, other = sure.get(drawn.pair), turns.get(drawn.pair)
+        cells = [f'<td class="n">{cell}</td>' for cell in _numbers(drawn, one, other)] if sure else []
+        cells += [f'<td class="v note">{escape("; ".join(notes.get(drawn.pair, ())))}</td>'] if notes else []
+        turned = "" if other is None else f' data-other="{_turned_verb(drawn, other)}"'
         rows.append(
-            f'<tr data-edge="{i}"><td>{_name(a)}</td><td class="v">{verb_of(drawn)}</td><td>{_name(b)}</td>'
-            f"{numbers}</tr>"
+            f'<tr data-edge="{i}"><td>{_name(drawn.a)}</td><td class="v"{turned}>{verb_of(drawn)}</td>'
+            f"<td>{_name(drawn.b)}</td>{''.join(cells)}</tr>"
         )
     if not rows:
         return (
@@ -183,11 +227,63 @@ def _edges(discovery: Discovery) -> str:
             "or the noise hides it.</p>"
         )
     heads = '<th class="n" scope="col">Edge</th><th class="n" scope="col">Arrow</th>' if sure else ""
+    heads += '<th class="note" scope="col">Notes</th>' if notes else ""
     return (
         '<h2>Edges</h2><div class="table"><table id="edges"><thead><tr><th scope="col">Column</th><td></td>'
         f'<th scope="col">Column</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-        f"{CONFIDENCE if sure else '<p>This method states no confidence.</p>'}"
+        f"{CONFIDENCE if sure else f'<p>{NO_CONFIDENCE}</p>'}"
     )
+
+
+def _numbers(drawn: Edge, sure: Confidence | None, other: Edge | None) -> tuple[str, str]:
+    """Return how sure an edge and its arrow are; of an arrow that is withheld, which way it would point."""
+    if sure is None or sure.arrow is None:
+        return "" if sure is None else f"{sure.edge:.0%}", ""
+    way = "" if other is None or not other.directed else " &rarr;" if other.a == drawn.a else " &larr;"
+    return f"{sure.edge:.0%}", f"{sure.arrow:.0%}{way}"
+
+
+def _turned_verb(drawn: Edge, other: Edge) -> str:
+    return verb_of(other) if other.a == drawn.a or other.undirected else "caused by"
+
+
+def _basis(discovery: Discovery) -> str:
+    """Return what the graph rests on: public facts, what was given, and what could be seen."""
+    stamp = discovery.privacy.ledger
+    given = knowledge_words(discovery) or ["None: no direction was given, all were found."]
+    known = {
+        **({"data set": [stamp.dataset]} if stamp and stamp.dataset else {}),
+        **({"made on": [discovery.about.made]} if discovery.about.made else {}),
+        "rows": [f"{discovery.domain.rows:,}" + ("" if _unit(discovery) == "a row" else f", each {_unit(discovery)}")],
+        "background knowledge": given,
+        "weakest dependence seen": [weakest_words(discovery)],
+        "recorded": [recorded_words(discovery.privacy)],
+    }
+    if discovery.knowledge != NOTHING_KNOWN:
+        known["background knowledge"] = ["Given by the custodian, not found.", *given]
+    items = "".join(
+        f"<dt>{key}</dt><dd>{'<br>'.join(escape(visible(line)) for line in lines)}</dd>" for key, lines in known.items()
+    )
+    columns = "".join(
+        f"<tr><td>{_name(name)}</td><td>{escape(visible(_declared(column)))}</td></tr>"
+        for name, column in discovery.domain.columns.items()
+    )
+    return (
+        f'<h2>What it rests on</h2><dl class="facts">{items}</dl><details><summary>{len(discovery.domain.columns)} '
+        f'columns as they were declared</summary><div class="table"><table>{columns}</table></div></details>'
+    )
+
+
+def _declared(column: Column) -> str:
+    """Return what was declared of a column, in words."""
+    if not isinstance(column, Numeric):
+        more = column.size - MOST_LEVELS
+        return ", ".join(column.levels[:MOST_LEVELS]) + (f" and {more:,} more" if more > 0 else "")
+    words = f"numbers from {column.bounds[0]:g} to {column.bounds[1]:g}"
+    if column.tabulable:
+        edges = ", ".join(f"{edge:.4g}" for edge in column.edges[1:-1][:MOST_LEVELS])
+        words += f", in {len(column.edges) - 1} bins" + (f" cut at {edges}" if edges else "")
+    return words + "".join(f"; {place}: a level of its own" for place in (column.missing, column.other) if place)
 
 
 def _budget(discovery: Discovery) -> str:
@@ -212,9 +308,12 @@ def _budget(discovery: Discovery) -> str:
         if bar
         else ""
     )
-    items = "".join(f"<li>{escape(visible(line))}</li>" for line in spent_words(discovery))
+    items = "".join(f"<li>{escape(visible(line))}</li>" for line in spending_words(privacy))
+    cut_short = cut_short_words(discovery)
     return (
-        f'<h2>What the budget was spent on</h2>{drawn}<p>{escape(balance(privacy))}</p><ol class="steps">{items}</ol>'
+        f"<h2>What the budget was spent on</h2>{drawn}<p>{escape(balance(privacy))}</p>"
+        f"{_list(cut_short) if cut_short else ''}<details><summary>Step by step, with mechanisms and "
+        f'amounts</summary><ol class="steps">{items}</ol></details>'
     )
 
 
@@ -251,9 +350,6 @@ def _facts(discovery: Discovery) -> str:
     known = {
         "method": discovery.method,
         **{key.replace("_", " "): f"{v:.3g}" if isinstance(v, float) else _word(v) for key, v in settings.items()},
-        "columns": f"{len(discovery.graph.nodes)}",
-        "rows": f"{discovery.domain.rows:,}",
-        "what one row is": _unit(discovery),
         "version": f"discreet {__version__}",
     }
     items = "".join(f"<dt>{escape(visible(k))}</dt><dd>{escape(visible(v))}</dd>" for k, v in known.items())

@@ -22,7 +22,7 @@ from discreet.release.discovery import Discovery
 from discreet.report import check_file, path_of, write_bytes
 from discreet.report.layout import FONT_SIZE, Layout, lay_out, text_width
 from discreet.report.svg import ARROW, FILL, FONTS, INK, LINE, PAPER, STAMP, STAMP_HEIGHT, UNKNOWN, graph_svg, stroke_of
-from discreet.report.words import found_words, neighbour_words
+from discreet.report.words import NO_CONFIDENCE, edge_notes, neighbour_words, summary_words
 from discreet.search.graph import Edge, Mark
 
 ENDINGS = ("svg", "png", "pdf")
@@ -70,7 +70,7 @@ class Picture:
     def svg(self) -> str:
         """Return the picture as SVG."""
         found = self.discovery
-        return graph_svg(found.graph, found.confidence, stamp=stamp_of(found))
+        return graph_svg(found.drawn, found.confidence, notes=edge_notes(found), stamp=stamp_of(found))
 
     def png(self) -> bytes:
         """Return the picture as PNG, with two dots to a pixel."""
@@ -91,18 +91,18 @@ class Picture:
 
 def notebook_html(discovery: Discovery) -> str:
     """Return what stands for a discovery in a notebook."""
-    privacy, graph = discovery.privacy, discovery.graph
+    privacy, graph = discovery.privacy, discovery.drawn
     key = [
-        found_words(graph, discovery.domain.rows),
+        summary_words(discovery),
         f"epsilon {privacy.epsilon:g}, delta {privacy.delta:g} for {neighbour_words(privacy)}",
         f"method {discovery.method}",
     ]
     stamp = stamp_of(discovery)
     bad = f'<div style="color:{STAMP};font-weight:bold">{escape(stamp)}</div>' if stamp else ""
     dashed = "dashed: direction unknown. " if graph.undirected else ""
-    wide = "The wider an edge, the surer; point at it for its confidence." if discovery.confidence else ""
+    wide = "The wider an edge, the surer; point at it for its confidence." if discovery.confidence else NO_CONFIDENCE
     note = f'<div style="color:#4a5a6a;font-size:12px">Arrows: from cause to effect; {dashed}{wide}</div>'
-    picture = graph_svg(graph, discovery.confidence, background=None)
+    picture = graph_svg(graph, discovery.confidence, notes=edge_notes(discovery), background=None)
     return f'<div style="{_FRAME}">{bad}<div>{escape(" · ".join(key))}</div>{picture}{note}</div>'
 
 
@@ -117,7 +117,7 @@ def ending_of(path: Path, endings: tuple[str, ...]) -> str:
 
 def dot_of(discovery: Discovery) -> str:
     """Return the picture in DOT, with all positions and strokes as in the SVG."""
-    graph, stamp = discovery.graph, stamp_of(discovery)
+    graph, stamp = discovery.drawn, stamp_of(discovery)
     layout = lay_out(graph)
     lines = [
         "digraph g {",

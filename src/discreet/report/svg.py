@@ -6,7 +6,7 @@ override them by class. Arrows and lines differ by arrowhead and dashes as well 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import hypot
 
@@ -32,6 +32,8 @@ def graph_svg(
     graph: Graph,
     confidence: Mapping[Pair, Confidence] | None = None,
     *,
+    notes: Mapping[Pair, Sequence[str]] | None = None,
+    turns: Mapping[Pair, Edge] | None = None,
     stamp: str = "",
     focusable: bool = False,
     background: str | None = PAPER,
@@ -40,15 +42,16 @@ def graph_svg(
     """Return the graph as an SVG element: arrows where the direction is known, dashed lines where it is not.
 
     The surer an edge, the wider and darker it is. A stamp is written above the picture. With ``focusable`` nodes and
-    edges can be reached by the keyboard.
+    edges can be reached by the keyboard. ``turns`` holds edges as they are with their direction withheld, or shown,
+    where a page may turn it on and off.
     """
     found = layout or lay_out(graph)
-    sure = confidence or {}
+    sure, noted, other = confidence or {}, notes or {}, turns or {}
     top = STAMP_HEIGHT if stamp else 0.0
     width, height = max(found.width, text_width(stamp) + 28 if stamp else 0.0), found.height + top
     said = f"Causal graph of {len(graph.nodes)} columns with {len(graph.skeleton)} edges"
     edges = [
-        _edge(i, curve, sure.get(edge.pair), edge, focusable)
+        _edge(i, curve, edge, sure.get(edge.pair), noted.get(edge.pair, ()), other.get(edge.pair), focusable)
         for i, (curve, edge) in enumerate(zip(found.curves, graph.edges(), strict=True))
     ]
     nodes = [_node(i, box, name, focusable) for i, (box, name) in enumerate(zip(found.boxes, graph.nodes, strict=True))]
@@ -80,15 +83,15 @@ def verb_of(edge: Edge) -> str:
     return "hidden common cause with" if edge.at_a is Mark.ARROW else "not caused by"
 
 
-def said_of(edge: Edge, sure: Confidence | None) -> str:
-    """Return an edge in words, with its confidence."""
+def said_of(edge: Edge, sure: Confidence | None, notes: Sequence[str] = ()) -> str:
+    """Return an edge in words, with its confidence and what else is told of it."""
     a, b = visible(edge.a), visible(edge.b)
     words = f"{a} causes {b}" if edge.directed else f"{a} and {b} are linked, direction unknown"
     if edge.at_b is Mark.ARROW and not edge.directed:
         words = f"{a} and {b} have a hidden common cause" if edge.at_a is Mark.ARROW else f"{b} does not cause {a}"
-    if sure is None:
-        return words
-    return f"{words}: edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
+    told = [] if sure is None else [f"edge {sure.edge:.0%}"]
+    told += [f"arrow {sure.arrow:.0%}"] if sure and sure.arrow is not None and edge.directed else []
+    return f"{words}: {', '.join([*told, *notes])}" if told or notes else words
 
 
 def stroke_of(sure: Confidence | None) -> tuple[float, float]:
@@ -116,21 +119,28 @@ def _corners(
 def _edge(
     index: int,
     curve: Curve,
-    sure: Confidence | None,
     edge: Edge,
+    sure: Confidence | None,
+    notes: Sequence[str],
+    other: Edge | None,
     focusable: bool,
 ) -> str:
-    words, colour = escape(said_of(edge, sure)), ARROW if edge.directed else UNKNOWN
+    words, colour = escape(said_of(edge, sure, notes)), ARROW if edge.directed else UNKNOWN
     width, opacity = stroke_of(sure)
     (x, y), *rest = curve.points
     path = f"M{x:.1f} {y:.1f}C" + " ".join(f"{px:.1f} {py:.1f}" for px, py in rest)
     dashes = "" if edge.directed else f' stroke-dasharray="{DASHES}"'
     arrow = _triangle(head_of(curve), colour) + _other_ends(curve, edge, colour)
+    first, second, turn = curve.tail, curve.head, ""
+    if other is not None and sure is not None and sure.arrow is not None:
+        arrow += _turned(curve, edge, other, f' stroke="{colour}" stroke-width="{width:.2f}"')
+        turn = f' data-arrow="{sure.arrow:.3f}" data-other="{escape(said_of(other, sure, notes))}"'
+        first, second = (second, first) if other.directed and other.a != edge.a else (first, second)
     reach = f' tabindex="0" role="img" aria-label="{words}"' if focusable else ""
     number = "" if sure is None else f' data-sure="{sure.edge:.3f}"'
     return (
         f'<g class="dc-edge {"dc-arrow" if edge.directed else "dc-unknown"}" data-edge="{index}" '
-        f'data-from="{curve.tail}" data-to="{curve.head}"{number}{reach}><title>{words}</title>'
+        f'data-from="{first}" data-to="{second}"{number}{turn}{reach}><title>{words}</title>'
         f'<path class="dc-reach" d="{path}" stroke="{colour}" stroke-opacity="0" stroke-width="14"/>'
         f'<g opacity="{opacity:.2f}"><path class="dc-line" d="{path}" stroke="{colour}" stroke-width="{width:.2f}"'
         f"{dashes}/>{arrow}</g>{_number(curve, sure) if focusable else ''}</g>"
@@ -153,6 +163,17 @@ def _other_ends(curve: Curve, edge: Edge, colour: str) -> str:
             cx, cy = x + (nx - x) * away, y + (ny - y) * away
             drawn += f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="{CIRCLE:g}" fill="{PAPER}" stroke="{colour}"/>'
     return drawn
+
+
+def _turned(curve: Curve, edge: Edge, other: Edge, stroke: str) -> str:
+    """Return what is seen of an edge once its direction is turned on: a head; or off: the end of its line."""
+    points = curve.points
+    if other.directed:
+        return _triangle(_corners(*(points[-2:] if other.a == edge.a else (points[1], points[0]))), ARROW)
+    if curve.tip is None:
+        return ""
+    (x, y), (tx, ty) = points[-1], curve.tip
+    return f'<path class="dc-line dc-stub" d="M{x:.1f} {y:.1f}L{tx:.1f} {ty:.1f}"{stroke}/>'
 
 
 def _number(curve: Curve, sure: Confidence | None) -> str:

@@ -16,13 +16,15 @@ from discreet.release.discovery import Confidence, Discovery
 from discreet.report.budget import balance
 from discreet.report.layout import visible
 from discreet.report.words import (
-    found_words,
+    NO_CONFIDENCE,
+    cut_short_words,
+    edge_notes,
     neighbour_words,
     not_promised_words,
     promised_words,
     recorded_words,
-    spending_words,
-    spent_words,
+    summary_words,
+    untiered_words,
 )
 from discreet.search.graph import Edge, Graph, Mark, Pair
 
@@ -83,27 +85,40 @@ def _columns(most: int, given: int | None = None) -> int:
 
 def summary_text(discovery: Discovery, marks: Marks = LINES) -> str:
     """Return one line about what was found."""
-    return found_words(discovery.graph, discovery.domain.rows, marks.arrow, marks.line)
+    return summary_words(discovery, marks.arrow, marks.line)
+
+
+def discovery_text(discovery: Discovery, marks: Marks = LINES) -> str:
+    """Return what was found: a line about it, the edges as people see them, and what these rest on."""
+    drawn = graph_text(discovery.drawn, discovery.confidence, notes=edge_notes(discovery), marks=marks)
+    parts = [summary_text(discovery, marks), drawn]
+    if discovery.graph.directed and not discovery.confidence:
+        parts.append(fold(NO_CONFIDENCE, ""))
+    parts += [fold(visible(words), "") for words in untiered_words(discovery)]
+    return "\n\n".join(parts)
 
 
 def graph_text(
     graph: Graph,
     confidence: Mapping[Pair, Confidence] | None = None,
     *,
+    notes: Mapping[Pair, Sequence[str]] | None = None,
     marks: Marks = LINES,
     width: int | None = None,
 ) -> str:
     """Return one line an edge, grouped by cause in the order of the layers, the surest first, with how sure it is.
 
-    Columns that stand alone come last. By default as wide as the terminal.
+    Notes stand behind their edge, or below it where there is no room. Columns that stand alone come last. By default
+    as wide as the terminal.
     """
     sure = confidence or {}
     width = _columns(WIDEST, width)
     groups = _groups(graph, sure)
     edges = [(a, b) for a, found in groups for b, _ in found]
+    drawn = {edge.pair: edge for edge in graph.marked}
     names = [_cells(a) for a, _ in groups], [_cells(b) for _, b in edges]
     for form in (_with_bar, _in_words, _in_numbers):  # the first that leaves room for names
-        words = {pair: form(one, marks) for pair, one in sure.items()}
+        words = {pair: form(sure[pair], edge.directed, marks) for pair, edge in drawn.items() if pair in sure}
         spare = width - 11 - max((len(text) for text in words.values()), default=-2)
         if spare >= min(NAMES, max(names[0], default=0) + max(names[1], default=0)):
             break
@@ -112,8 +127,8 @@ def graph_text(
     for a, found in groups:
         for i, (b, edge) in enumerate(found):
             cause, effect = _fit("" if i else a, left, marks), _fit(b, right, marks)
-            text = words.get(edge.pair, "")
-            lines.append(f"  {cause}  {marks.between(edge, a)}  {effect}  {text}".rstrip())
+            line = f"  {cause}  {marks.between(edge, a)}  {effect}  {words.get(edge.pair, '')}".rstrip()
+            lines += _beside(line, (notes or {}).get(edge.pair, ()), width)
     touched = {node for pair in edges for node in pair}
     if alone := [visible(node) for node in graph.nodes if node not in touched]:
         folded = textwrap.fill("  no edge: " + ", ".join(alone), width, subsequent_indent="    ")
@@ -154,17 +169,25 @@ def _groups(graph: Graph, sure: Mapping[Pair, Confidence]) -> list[tuple[str, li
     return [(a, sorted(found[a], key=lambda e: (least(a, e[0]), rank(e[0])))) for a in sorted(found, key=rank)]
 
 
-def _with_bar(sure: Confidence, marks: Marks) -> str:
+def _beside(line: str, notes: Sequence[str], width: int) -> list[str]:
+    """Return a line with what is noted of it behind, or below where there is no room."""
+    noted = "; ".join(notes)
+    if not noted or _cells(line) + 2 + _cells(noted) <= width:
+        return [f"{line}  {noted}".rstrip()]
+    return [line, textwrap.fill(noted, width, initial_indent="    ", subsequent_indent="    ")]
+
+
+def _with_bar(sure: Confidence, directed: bool, marks: Marks) -> str:
     filled = round(sure.edge * SURE_BAR)
-    return f"{marks.full * filled}{marks.empty * (SURE_BAR - filled)} {_in_words(sure, marks)}"
+    return f"{marks.full * filled}{marks.empty * (SURE_BAR - filled)} {_in_words(sure, directed, marks)}"
 
 
-def _in_words(sure: Confidence, _marks: Marks) -> str:
-    return f"edge {sure.edge:.0%}" + ("" if sure.arrow is None else f", arrow {sure.arrow:.0%}")
+def _in_words(sure: Confidence, directed: bool, _marks: Marks) -> str:
+    return f"edge {sure.edge:.0%}" + (f", arrow {sure.arrow:.0%}" if directed and sure.arrow is not None else "")
 
 
-def _in_numbers(sure: Confidence, _marks: Marks) -> str:
-    return f"{sure.edge:.0%}" + ("" if sure.arrow is None else f" {sure.arrow:.0%}")
+def _in_numbers(sure: Confidence, directed: bool, _marks: Marks) -> str:
+    return f"{sure.edge:.0%}" + (f" {sure.arrow:.0%}" if directed and sure.arrow is not None else "")
 
 
 def _shares(left: Sequence[int], right: Sequence[int], spare: int) -> tuple[int, int]:
@@ -234,32 +257,43 @@ def answer_text(found: Answer) -> str:
 
 def statement_text(discovery: Discovery) -> str:
     """Return the privacy statement."""
-    return _statement(
-        discovery.privacy, discovery.domain.rows, not_promised_words(discovery.privacy), spent_words(discovery)
-    )
+    limits = not_promised_words(discovery.privacy)
+    return _statement(discovery.privacy, discovery.domain.rows, limits, cut_short_words(discovery))
+
+
+def statement_line(discovery: Discovery) -> str:
+    """Return the privacy statement in a line; a report has it in full."""
+    privacy = discovery.privacy
+    return f"{_promise(privacy)}. What that promises, to whom, and what not: report.html."
 
 
 def direction_statement(found: Directions) -> str:
     """Return the privacy statement of directions."""
     limits = not_promised_words(found.privacy, f"That a direction is true. {NOT_TRUTH}")
-    return _statement(found.privacy, found.rows, limits, spending_words(found.privacy))
+    return _statement(found.privacy, found.rows, limits)
 
 
 def answer_statement(found: Answer) -> str:
     """Return the privacy statement of an answer."""
     limits = not_promised_words(found.privacy, f"That the answer is true. {NOT_PROOF}")
-    return _statement(found.privacy, found.rows, limits, spending_words(found.privacy))
+    return _statement(found.privacy, found.rows, limits)
 
 
-def _statement(privacy: Privacy, rows: int, limits: list[str], spent: list[str]) -> str:
+def _promise(privacy: Privacy) -> str:
+    if not privacy.private:
+        return "Privacy: NONE, this was made with predictable noise"
+    return f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for {neighbour_words(privacy)}"
+
+
+def _statement(privacy: Privacy, rows: int, limits: list[str], cut_short: Sequence[str] = ()) -> str:
     """Return a privacy statement from its parts."""
     blocks = [
         ("Promised", promised_words(privacy, rows)),
         ("Not promised", limits),
-        ("Spent", [balance(privacy), *spent] if privacy.spent else spent),
+        ("Spent", [balance(privacy), *cut_short]),
         ("Recorded", [recorded_words(privacy)]),
     ]
-    lines = [f"Privacy: epsilon {privacy.epsilon:g}, delta {privacy.delta:g}, for {neighbour_words(privacy)}"]
+    lines = [_promise(privacy)]
     for title, points in blocks:
         lines += ["", f"{title}:"] + [fold(f"  - {point}", "    ") for point in points]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The promise in plain words: what was promised to whom, and what was not."""
+"""A release in plain words: what was found, what it rests on, what was promised to whom, and what was not."""
 
 from __future__ import annotations
 
@@ -7,13 +7,73 @@ import math
 from discreet.domain import UNIT
 from discreet.privacy.statement import Privacy
 from discreet.release.discovery import Discovery
+from discreet.release.release import STRONGEST, weakest_seen
 from discreet.report.budget import merge_small, steps
-from discreet.search.graph import Graph
+from discreet.search.graph import Graph, Pair
 
 GRAPH_IS_NOT_TRUTH = (
     "That the graph is true: it is the data's answer, blurred by noise, under the assumptions that there are no hidden "
     "common causes and that no effects cancel out. An arrow is a hypothesis worth testing."
 )
+
+
+NO_CONFIDENCE = "No confidence is stated here, so every arrow of the class is drawn, however unsure."
+
+TITLES = {True: "Private causal graph", False: "Causal graph, NOT PRIVATE"}
+
+
+def title_words(discovery: Discovery) -> str:
+    """Return what a release is called: by its custodian, else by its data set, else by what it is."""
+    stamp = discovery.privacy.ledger
+    usual = TITLES[discovery.privacy.private]
+    return discovery.about.title or (f"{usual} of {stamp.dataset}" if stamp and stamp.dataset else usual)
+
+
+def summary_words(discovery: Discovery, arrow: str = "", line: str = "") -> str:
+    """Return in a line what was found, as it is drawn, and how many directions are withheld."""
+    words = found_words(discovery.drawn, discovery.domain.rows, arrow, line)
+    if not discovery.withheld:
+        return words
+    withheld = "1 direction is" if len(discovery.withheld) == 1 else f"{len(discovery.withheld)} directions are"
+    return f"{words}; {withheld} withheld as less likely than not"
+
+
+def edge_notes(discovery: Discovery) -> dict[Pair, list[str]]:
+    """Return what is told of edges beside their confidence, in a few words each."""
+    settled = {frozenset(arc): discovery.knowledge.settles(*arc) for arc in discovery.graph.directed}
+    return {pair: [f"settled by {what}"] for pair, what in settled.items() if what is not None}
+
+
+def knowledge_words(discovery: Discovery) -> list[str]:
+    """Return the background knowledge that was given, and which columns it leaves out."""
+    known = discovery.knowledge
+    lines = [f"Tiers, the earliest first: {'; then '.join(', '.join(tier) for tier in known.tiers)}."] * bool(
+        known.tiers
+    )
+    for kind, arcs in (("Required", known.required), ("Forbidden", known.forbidden)):
+        if arcs:
+            lines.append(f"{kind}: {', '.join(f'{a} to {b}' for a, b in sorted(arcs))}.")
+    return lines + untiered_words(discovery)
+
+
+def untiered_words(discovery: Discovery) -> list[str]:
+    """Return which columns stand in no tier, and what that means."""
+    left = discovery.knowledge.untiered(discovery.domain)
+    words = f"In no tier: {', '.join(left)}. Of these no order in time is assumed: an arrow may point either way."
+    return [words] if left else []
+
+
+def weakest_words(discovery: Discovery) -> str:
+    """Return the weakest dependence that stands out of sampling and noise, from the noise of the first release."""
+    if not discovery.measurements:
+        return "Not stated: this method releases a graph, and no tables whose noise would tell."
+    seen = weakest_seen(discovery.domain.rows, discovery.measurements[0].mechanism.variance) / STRONGEST
+    if seen >= 1:
+        return "None: between two even yes/no columns, not even a copy stands out of the noise."
+    return (
+        f"A correlation of {seen:.2g} between two even yes/no columns. Weaker links were likely missed; rare levels "
+        "take stronger ones."
+    )
 
 
 def found_words(graph: Graph, rows: int, arrow: str = "", line: str = "") -> str:
@@ -82,9 +142,9 @@ def not_promised_words(privacy: Privacy, truth: str = GRAPH_IS_NOT_TRUTH) -> lis
     ]
 
 
-def spent_words(discovery: Discovery) -> list[str]:
-    """Return what the budget was spent on."""
-    lines = spending_words(discovery.privacy)
+def cut_short_words(discovery: Discovery) -> list[str]:
+    """Return what a run could not ask any more."""
+    lines = []
     if discovery.settings.get("stopped"):
         lines.append("All of it: the budget was used up before everything was asked, and pairs not yet judged stay.")
     if skipped := discovery.settings.get("skipped"):
@@ -101,7 +161,8 @@ def recorded_words(privacy: Privacy) -> str:
     if privacy.ledger is None:
         return "In no ledger: what else was asked of these rows is not counted here."
     stamp = privacy.ledger
-    return f"Entry {stamp.entry} of ledger {stamp.ledger}; its head was {stamp.head} then."
+    named = f", under the name {stamp.dataset}" if stamp.dataset else ""
+    return f"Entry {stamp.entry} of ledger {stamp.ledger}{named}; its head was {stamp.head} then."
 
 
 def spending_words(privacy: Privacy) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,8 +115,11 @@ def to_dowhy(graph: Graph) -> networkx.DiGraph[str]:
     return result
 
 
-def to_gml(graph: Graph) -> str:
-    """Return GML text: one edge an adjacency, with ``kind`` directed, undirected or partial, and the marks of a PAG."""
+def to_gml(graph: Graph, facts: Mapping[Edge, Mapping[str, Any]] | None = None) -> str:
+    """Return GML text: one edge an adjacency, with ``kind`` directed, undirected or partial, and the marks of a PAG.
+
+    ``facts`` are further attributes of edges; those that are None are left out.
+    """
     import networkx
 
     result: networkx.DiGraph[str] = networkx.DiGraph()
@@ -124,7 +127,8 @@ def to_gml(graph: Graph) -> str:
     for edge in graph.edges():
         kind = "directed" if edge.directed else "undirected" if edge.undirected else "partial"
         marks = {} if kind != "partial" else {"from_mark": edge.at_a.value, "to_mark": edge.at_b.value}
-        result.add_edge(edge.a, edge.b, kind=kind, **marks)
+        known = {name: fact for name, fact in (facts or {}).get(edge, {}).items() if fact is not None}
+        result.add_edge(edge.a, edge.b, kind=kind, **marks, **known)
     return "\n".join(networkx.generate_gml(result)) + "\n"
 
 
