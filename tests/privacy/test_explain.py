@@ -238,9 +238,10 @@ def test_a_release_is_explained_by_its_own_method(tmp_path):
     said, told = {}, {}
     for method, delta in (("marginals", 1e-6), ("svt-pc", 1e-6), ("marginals", 0.0)):
         made = dc.discover(table, domain=net.domain(3_000), epsilon=2.0, delta=delta, method=method)
-        made.save(tmp_path)
-        said[method, delta] = run(tmp_path / "release.json").stdout
-        told[method, delta] = json.loads(run(tmp_path / "release.json", "--json").stdout)
+        release = made.save(tmp_path / f"{method} {delta:g}")[0]
+        said[method, delta] = run(release).stdout
+        told[method, delta] = json.loads(run(release, "--json").stdout)
+        assert str(dc.explain(made, rows=3_000)) + "\n" == said[method, delta]
         assert f"Numbers are for `{method}`, the method that was run" in said[method, delta]
         assert (told[method, delta]["method"], told[method, delta]["rows"]) == (method, 3_000)
     usual, asking, pure = told["marginals", 1e-6], told["svt-pc", 1e-6], told["marginals", 0.0]
@@ -251,10 +252,9 @@ def test_a_release_is_explained_by_its_own_method(tmp_path):
     assert "marginals" not in said["svt-pc", 1e-6]
     assert "svt-pc" not in said["marginals", 1e-6]
     assert pure["beliefs"] == numbers(Promise(2.0, 0.0))["beliefs"]
-    release = tmp_path / "release.json"
     assert "leave the option out" in run(release, "--epsilon", 2).stderr
     made = dc.discover(table, domain=net.domain(3_000), epsilon=2.0, method="svt-pc")
-    made.save(tmp_path)
+    release = made.save(tmp_path / "asked")[0]
     assert "correlation" in run(release, "--correlation", 0.9).stderr
     release.write_text(made.to_json().replace('"private": true', '"private": false'), encoding="utf-8")
     assert "NOT PRIVATE" in run(release).stderr

@@ -199,8 +199,11 @@ def test_people_see_no_arrow_that_is_less_likely_than_not(unsure, tmp_path):
     assert shown.count("arrow ") == 2
     for picture in (unsure.plot().svg(), unsure._repr_html_()):
         titles = [t.text for t in ET.fromstring(picture).iter() if t.tag.endswith("title")]  # noqa: S314 - our own
-        assert f"{a} and {b} are linked, direction unknown: edge 95%" in titles
-        assert f"{b} causes {c}: edge 95%, arrow 50%" in titles
+        for told in (
+            f"{a} and {b} are linked, direction unknown: edge 95%, ",
+            f"{b} causes {c}: edge 95%, arrow 50%, ",
+        ):
+            assert sum(title.startswith(told) and "Cramer's V" in title for title in titles) == 1
         assert picture.count("dc-head") == 2
     assert dot_of(unsure).count("dir=none") == 2
     unsure.save(tmp_path)
@@ -210,11 +213,24 @@ def test_people_see_no_arrow_that_is_less_likely_than_not(unsure, tmp_path):
     assert (again.graph, again.drawn, again.withheld) == (unsure.graph, unsure.drawn, unsure.withheld)
 
 
+def test_warnings_stand_beside_edges_and_are_spelled_out_once_in_a_terminal():
+    rng = np.random.default_rng(0)
+    asked = rng.integers(3, size=9_000)
+    answers = {c: np.where(asked == i, "", rng.choice(["no", "yes"], 9_000)) for i, c in enumerate("abc")}
+    column = dc.Categorical(categories=("no", "yes"), missing="not asked")
+    found = dc.discover(answers, domain=dc.Domain(dict.fromkeys("abc", column), rows=9_000), epsilon=3.0)
+    shown = discovery_text(found, ASCII)
+    assert len(found.edges) >= 2
+    assert shown.count("; warning 1") == len(found.edges)
+    assert shown.count("missing values may explain it") == 1
+    assert report_html(found).count("missing values may explain it") >= len(found.edges)
+
+
 def test_the_page_withholds_what_it_can_show(unsure):
     (edge,) = [attrs for _, attrs in Tags(report_html(unsure)).seen if attrs.get("data-arrow") == "0.499"]
     a, b, *_ = HOSTILE
     assert edge["class"] == "dc-edge dc-unknown"
-    assert edge["data-other"] == f"{b} causes {a}: edge 95%, arrow 50%"
+    assert edge["data-other"].startswith(f"{b} causes {a}: edge 95%, arrow 50%, ")
     assert (edge["data-from"], edge["data-to"]) == ("1", "0")
     cell = next(attrs for tag, attrs in Tags(report_html(unsure)).seen if tag == "td" and "data-other" in attrs)
     assert cell["data-other"] == "caused by"

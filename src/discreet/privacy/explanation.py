@@ -6,7 +6,7 @@ import math
 import textwrap
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from discreet.errors import SettingError
 from discreet.privacy.accounting import check_guarantee, delta_for
@@ -17,6 +17,7 @@ from discreet.privacy.statement import Privacy
 WIDTH = 96
 
 
+@runtime_checkable
 class Kept(Protocol):
     """A release: what it promises, and the method that kept it."""
 
@@ -98,7 +99,7 @@ def explain(
 
 def _promise(epsilon: float | Kept, delta: float | None, rows: int | None) -> Promise:
     """Return what is explained: two numbers, or what a release keeps."""
-    if not hasattr(epsilon, "privacy"):
+    if not isinstance(epsilon, Kept):
         return Promise(epsilon, delta_for(rows) if delta is None else delta)
     if delta is not None:
         raise SettingError("delta: the release has it; leave it out")

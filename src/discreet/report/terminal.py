@@ -17,6 +17,7 @@ from discreet.report.budget import balance
 from discreet.report.layout import visible
 from discreet.report.words import (
     NO_CONFIDENCE,
+    WARNING,
     cut_short_words,
     edge_notes,
     neighbour_words,
@@ -90,12 +91,23 @@ def summary_text(discovery: Discovery, marks: Marks = LINES) -> str:
 
 def discovery_text(discovery: Discovery, marks: Marks = LINES) -> str:
     """Return what was found: a line about it, the edges as people see them, and what these rest on."""
-    drawn = graph_text(discovery.drawn, discovery.confidence, notes=edge_notes(discovery), marks=marks)
+    notes, warnings = _numbered(edge_notes(discovery))
+    drawn = graph_text(discovery.drawn, discovery.confidence, notes=notes, marks=marks)
     parts = [summary_text(discovery, marks), drawn]
+    if warnings:
+        parts.append("\n".join(fold(visible(words), "    ") for words in warnings))
     if discovery.graph.directed and not discovery.confidence:
         parts.append(fold(NO_CONFIDENCE, ""))
     parts += [fold(visible(words), "") for words in untiered_words(discovery)]
     return "\n\n".join(parts)
+
+
+def _numbered(notes: Mapping[Pair, Sequence[str]]) -> tuple[dict[Pair, list[str]], list[str]]:
+    """Return notes with warnings by number, and what the numbers stand for: many edges share one."""
+    met = dict.fromkeys(note for told in notes.values() for note in told if note.startswith(WARNING))
+    number = {note: f"{WARNING} {i}" for i, note in enumerate(met, 1)}
+    short = {pair: [number.get(note, note) for note in told] for pair, told in notes.items()}
+    return short, [f"{number[note]}{note.removeprefix(WARNING)}" for note in met]
 
 
 def graph_text(

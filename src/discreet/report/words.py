@@ -38,10 +38,18 @@ def summary_words(discovery: Discovery, arrow: str = "", line: str = "") -> str:
     return f"{words}; {withheld} withheld as less likely than not"
 
 
+WARNING = "warning"
+
+
 def edge_notes(discovery: Discovery) -> dict[Pair, list[str]]:
     """Return what is told of edges beside their confidence, in a few words each."""
-    settled = {frozenset(arc): discovery.knowledge.settles(*arc) for arc in discovery.graph.directed}
-    return {pair: [f"settled by {what}"] for pair, what in settled.items() if what is not None}
+    notes: dict[Pair, list[str]] = {}
+    for row in discovery.edges:
+        settled = discovery.knowledge.settles(row.a, row.b) if row.mark == "-->" else None
+        told = [] if settled is None else [f"settled by {settled}"]
+        told += [] if row.strength is None else [row.strength.words]
+        notes[frozenset((row.a, row.b))] = told + [f"{WARNING}: {words}" for words in row.warnings]
+    return notes
 
 
 def knowledge_words(discovery: Discovery) -> list[str]:
