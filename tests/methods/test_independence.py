@@ -15,7 +15,8 @@ from discreet.audit import table_of
 from discreet.cli import main
 from discreet.errors import BudgetError, DoubtWarning, InputError, SettingError
 from discreet.methods.independence.examine import NAMES, TESTS, chosen, examine, examine_in
-from discreet.release.answer import Inquiry
+from discreet.release.answer import Answer, Inquiry
+from discreet.report.terminal import answer_text
 from discreet.statistics.permutation import Compared
 from discreet.statistics.residual_products import FINE, FitSums, ResidualProduct, polynomials, powers_of
 
@@ -266,3 +267,33 @@ def test_names_in_the_help_are_those_that_exist():
     told = run("test", "--help").stdout
     assert all(name in told for name in NAMES)
     assert dc.test_independence is examine
+
+
+@pytest.mark.parametrize("test", ["tables", "moments"])
+def test_values_that_are_missing_together_can_be_left_out(test):
+    rng = np.random.default_rng(1)
+    rows, block = 20_000, rng.integers(2, size=20_000)
+    answers = {c: np.where(block == 0, "", rng.choice(["no", "yes"], rows)) for c in "xy"}
+    answers["z"] = np.where(answers["x"] == "yes", rng.choice(["no", "yes", ""], rows), answers["x"])
+    column = dc.Categorical(categories=("no", "yes"), missing="none")
+    domain = dc.Domain(dict.fromkeys("xyz", column), rows=rows)
+    asked = {"domain": domain, "epsilon": 1.0, "test": test, "alpha": 1e-4}
+    assert not dc.test_independence(answers, "x", "y", **asked).independent
+    found = dc.test_independence(answers, "x", "y", missing="leave-out", **asked)
+    assert (found.independent, found.missing) == (True, "leave-out")
+    assert "where values are known" in answer_text(found)
+    assert Answer.from_json(found.to_json()) == found
+    assert not dc.test_independence(answers, "x", "z", missing="leave-out", **asked).independent
+    with pytest.raises(SettingError, match="missing: one of level, leave-out"):
+        dc.test_independence(answers, "x", "y", missing="away", **asked)
+    with pytest.raises(SettingError, match="takes a value in every row"):
+        dc.test_independence(answers, "x", "y", missing="leave-out", **{**asked, "test": "gcm"})
+
+
+def test_where_hardly_a_row_has_both_values_nothing_is_tested():
+    column = dc.Categorical(categories=("no", "yes"), missing="none")
+    domain = dc.Domain(dict.fromkeys("xy", column), rows=2_000)
+    table = {"x": ["yes", ""] * 1_000, "y": ["", "no"] * 1_000}
+    with pytest.warns(DoubtWarning, match="nothing could be tested"):
+        found = dc.test_independence(table, "x", "y", domain=domain, epsilon=1.0, missing="leave-out")
+    assert (found.independent, found.p_value) == (True, 1.0)

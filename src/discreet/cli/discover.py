@@ -15,6 +15,7 @@ from discreet.cli.options import (
     delta_option,
     engine_option,
     ledger_options,
+    missing_option,
     read_domain,
     searches,
     title_option,
@@ -26,12 +27,6 @@ def _tests() -> tuple[str, ...]:
     from discreet.methods.ci_tests import CI_TESTS
 
     return tuple(CI_TESTS)
-
-
-def _readings() -> tuple[str, ...]:
-    from discreet.release.missing import MISSING
-
-    return MISSING
 
 
 SETTINGS: dict[str, tuple[Any, str]] = {
@@ -83,11 +78,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Background knowledge (YAML): required, forbidden, tiers. With a release, it takes the place of what the "
     "release was made with; an empty file drops that.",
 )
-@click.option(
-    "--missing",
-    type=Choice(_readings),
-    help="With a release: missing values are a level, or pairs are judged where both are known.  [default: level]",
-)
+@missing_option
 @settings_options
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
 @engine_option

@@ -54,6 +54,20 @@ class Choice(click.ParamType[str]):
         return value
 
 
+def _readings() -> tuple[str, ...]:
+    from discreet.release.missing import MISSING
+
+    return MISSING
+
+
+missing_option = click.option(
+    "--missing",
+    type=Choice(_readings),
+    help="Missing values are a level like any other, or left out: a pair is judged where both values are known. "
+    "`discover` takes it with a release.  [default: level]",
+)
+
+
 def searches() -> tuple[str, ...]:
     """Return the ways to search a release."""
     from discreet.release.settings import SEARCHES

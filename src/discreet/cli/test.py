@@ -13,6 +13,7 @@ from discreet.cli.options import (
     engine_option,
     json_option,
     ledger_options,
+    missing_option,
     read_domain,
 )
 from discreet.cli.output import quiet_option, say, teller
@@ -35,6 +36,7 @@ from discreet.cli.output import quiet_option, say, teller
     "(numbers given others; their level is not controlled).",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@missing_option
 @engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
@@ -51,6 +53,7 @@ def test(
     delta: float | None,
     test: str,
     alpha: float,
+    missing: str | None,
     engine_pull: bool,
     record: Record,
     out: Path | None,
@@ -77,6 +80,7 @@ def test(
             delta=delta,
             test=test,
             alpha=alpha,
+            missing=missing or "level",
             account=account,
             engine_pull=engine_pull,
             progress=teller(),

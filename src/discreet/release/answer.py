@@ -9,6 +9,7 @@ from typing import Any
 from discreet._version import __version__
 from discreet.errors import ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
+from discreet.release.missing import LEVEL, MISSING
 from discreet.statistics import Between
 
 NOT_PROOF = (
@@ -24,10 +25,14 @@ Found = tuple[bool, float | None]
 
 @dataclass(frozen=True)
 class Inquiry(Between):
-    """What is asked: whether x and y are independent given others, by a test at a level."""
+    """What is asked: whether x and y are independent given others, by a test at a level.
+
+    Missing values are a level like any other, or left out.
+    """
 
     given: tuple[str, ...] = ()
     alpha: float = 0.05
+    missing: str = LEVEL
 
     def __post_init__(self) -> None:
         if not all(isinstance(name, str) for name in self.columns):
@@ -39,6 +44,8 @@ class Inquiry(Between):
             raise SettingError("given: each column once, and neither of the two that are tested")
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, float | int) or not 0 < self.alpha < 1:
             raise SettingError("alpha: a number between 0 and 1")
+        if self.missing not in MISSING:
+            raise SettingError(f"missing: one of {', '.join(MISSING)}")
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,8 @@ class Answer:
         Probability of as much apparent dependence if there is none; None where only the decision is released.
     level
         What is promised of the level.
+    missing
+        Whether missing values were a level, or left out.
     """
 
     x: str
@@ -87,6 +96,7 @@ class Answer:
     level: Level
     privacy: Privacy
     rows: int
+    missing: str = LEVEL
 
     def __repr__(self) -> str:
         """Say in a line what was found, under which promise."""
@@ -110,6 +120,7 @@ class Answer:
             "level": {"controlled": self.level.controlled, "found": self.level.found},
             "privacy": self.privacy.to_dict(),
             "rows": self.rows,
+            "missing": self.missing,
             "note": NOT_PROOF,
             "version": __version__,
         }
@@ -135,6 +146,7 @@ class Answer:
                 level=level,
                 privacy=Privacy.from_dict(data["privacy"]),
                 rows=int(data["rows"]),
+                missing=str(data.get("missing", LEVEL)),
             )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ReleaseError("not the result of a test") from None

@@ -13,6 +13,7 @@ from discreet.privacy.statement import Privacy
 from discreet.release.answer import NOT_PROOF, Answer
 from discreet.release.direction import NOT_TRUTH, Directions
 from discreet.release.discovery import Confidence, Discovery
+from discreet.release.missing import LEAVE_OUT
 from discreet.report.budget import balance
 from discreet.report.layout import visible
 from discreet.report.words import (
@@ -256,6 +257,7 @@ def answer_text(found: Answer) -> str:
     """Return the decision in a line, what is promised of it, and what it does not mean."""
     decided = "no dependence found" if found.independent else "dependent"
     behind = f" given {', '.join(found.given)}" if found.given else ""
+    behind += ", where values are known" * (found.missing == LEAVE_OUT)
     value = "" if found.p_value is None else f", p-value {found.p_value:.3g}"
     kept = "" if found.level.controlled else " is not controlled"
     lines = [

@@ -20,6 +20,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.statement import Privacy
 from discreet.progress import Progress
 from discreet.release.answer import Answer, Found, Inquiry, Level
+from discreet.release.missing import LEAVE_OUT, LEVEL
 from discreet.room import Room
 from discreet.statistics.curves import between_bounds
 
@@ -114,6 +115,7 @@ def examine(
     delta: float | None = None,
     test: str = "auto",
     alpha: float = 0.05,
+    missing: str = LEVEL,
     account: Account | str | None = None,
     engine_pull: bool = False,
     progress: Progress | None = None,
@@ -137,6 +139,9 @@ def examine(
         ``"auto"`` takes one of the first three.
     alpha
         Level: the share of independent columns that is called dependent. Fixed before anything is asked.
+    missing
+        ``"level"``: missing values are a level like any other. ``"leave-out"``: the test is about rows in which values
+        are known, at no further cost; for `tables` and `moments`.
     account
         Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
         Without one, what else was asked of these rows is not counted.
@@ -167,7 +172,7 @@ def examine(
     check_domain(domain)
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise SettingError("given: a list of names")
-    inquiry = Inquiry(x, y, tuple(given), alpha)
+    inquiry = Inquiry(x, y, tuple(given), alpha, missing)
     name = chosen(test, inquiry, domain)
     delta = 0.0 if delta is None and TESTS[name].pure else promised_delta(delta, domain.rows, progress)
     check_guarantee(epsilon, delta, domain.rows)  # also where a test promises no delta
@@ -178,7 +183,8 @@ def examine(
         epsilon=epsilon,
         delta=0.0 if kind.pure else delta,
         domain=domain,
-        public={"columns": [x, y], "given": list(inquiry.given), "alpha": float(alpha)},
+        public={"columns": [x, y], "given": list(inquiry.given), "alpha": float(alpha)}
+        | ({} if missing == LEVEL else {"missing": missing}),
         result=Answer,
         encode=lambda budget: check_inquiry(name, inquiry, domain, budget),
         run=lambda room: examine_in(room, inquiry, name),
@@ -215,6 +221,8 @@ def check_inquiry(name: str, asked: Inquiry, domain: Domain, budget: Budget) -> 
     narrow = replace(domain, columns={c: plain[c] for c in asked.columns})
     if narrow.rows < LEAST_TEST_ROWS:
         raise SettingError(f"rows: a test takes at least {LEAST_TEST_ROWS}")
+    if asked.missing == LEAVE_OUT and kind.numbers:
+        raise SettingError(f"missing: `{name}` takes a value in every row; `tables` and `moments` can leave values out")
     narrow = kind.prepare(asked, narrow, budget)
     kind.check(asked, narrow, budget.currency)
     return narrow
@@ -238,5 +246,5 @@ def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
         warnings.warn(f"the level of `{name}` is not controlled: {level.found}", DoubtWarning, stacklevel=4)
     independent, p_value = kind.run(room, asked)
     privacy = Privacy.of(budget, room.domain, private=room.private)
-    columns = (asked.x, asked.y, asked.given)
-    return Answer(*columns, name, float(asked.alpha), independent, p_value, level, privacy, room.domain.rows)
+    columns, rows = (asked.x, asked.y, asked.given), room.domain.rows
+    return Answer(*columns, name, float(asked.alpha), independent, p_value, level, privacy, rows, asked.missing)

@@ -19,6 +19,7 @@ from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.release.answer import Found, Inquiry
+from discreet.release.missing import LEAVE_OUT, leave_out
 from discreet.release.oracles.components import Components
 from discreet.release.oracles.released import LARGEST, Released, check_alpha
 from discreet.release.oracles.smooth import Smooth
@@ -98,7 +99,11 @@ def _run(room: Room, asked: Inquiry, oracle_of: Callable[[Components, Domain], R
     mechanism = additive_for(budget.currency, budget.left, statistic.sensitivity(room.domain))
     measured = Measurement.of(room.release(statistic, mechanism), room.domain)
     parts = components((measured,), room.domain)
-    verdict = oracle_of(parts, room.domain).ask(asked.x, asked.y, frozenset(asked.given))
+    oracle = oracle_of(leave_out(parts, room.domain) if asked.missing == LEAVE_OUT else parts, room.domain)
+    if not oracle.answers(asked.x, asked.y, frozenset(asked.given)):
+        warnings.warn("hardly a row has all these values: nothing could be tested", DoubtWarning, stacklevel=4)
+        return True, 1.0
+    verdict = oracle.ask(asked.x, asked.y, frozenset(asked.given))
     return verdict.independent, verdict.p_value
 
 
