@@ -157,7 +157,7 @@ def test_text_among_numbers_is_counted_and_told_by_column(tmp_path):
     (tmp_path / "d.yaml").write_text("rows: 3\ncolumns: {a: {bounds: [0, 10]}, b: {categories: [x]}}")
     told = run("domain", "check", tmp_path / "t.csv", "--domain", tmp_path / "d.yaml")
     assert told.exit_code == 2
-    assert "column 'a': 1 values outside the declaration without a place (declare `other:`)" in told.stderr
+    assert "column 'a': 1 values outside the declaration without a place. Are they written otherwise" in told.stderr
     assert "column 'a': 2 values beyond the bounds" in told.stderr
     assert "2026" not in told.output
     (tmp_path / "d.yaml").write_text("rows: 3\ncolumns: {a: {bounds: [0, 10], other: text}, b: {categories: [x]}}")

@@ -59,7 +59,7 @@ def test_what_has_no_place_in_a_graph_is_left_out_with_the_true_reason(drafted):
     for name, word in {"patient_id": "an id", "visit": "an id", "born": "dates", "empty": "empty"}.items():
         assert word in reasons[name]
     assert "the same value" in reasons["site"]
-    assert "unit: {name: person, id: ward_nr, max_rows: 4}" in reasons["ward_nr"]
+    assert "unit: {name: person, id: ward_nr, max_rows: 1}" in reasons["ward_nr"]
 
 
 def test_the_same_in_several_ways_is_one_category(drafted):
@@ -72,6 +72,7 @@ def test_the_same_in_several_ways_is_one_category(drafted):
 def test_numbers_have_round_bounds_and_few_whole_ones_are_codes(drafted):
     assert drafted["smoker"].column == Categorical(categories=("0", "1"), ordered=True)
     assert drafted["stage"].column.categories == ("1", "2", "3", "9")
+    assert "`9`: a value, or missing" in drafted["stage"].words
     assert drafted["code"].column.missing_codes == ("-9", "98", "99")
     assert drafted["age"].column == Numeric(bounds=(10.0, 100.0))
     weight, income, lab = (drafted[name].column for name in ("weight", "income", "lab"))
@@ -110,3 +111,28 @@ def test_a_csv_file_is_drafted_like_the_table_it_was_written_from(messy, tmp_pat
 def test_a_table_of_ids_and_notes_has_no_draft():
     with pytest.raises(TableError, match="no column looks like"):
         draft_lines(open_source(pd.DataFrame({"id": range(50), "note": [f"note {i}" for i in range(50)]})))
+
+
+def test_what_cannot_be_known_is_asked():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.choice([*range(18, 95), 99, 99, 99, 99], 900).astype(str)})
+    frame["cost"] = [f"{x // 1000}.{x % 1000:03}" for x in rng.integers(1_000, 90_000, 900)]
+    frame["mood"] = rng.choice(["good", "bad", "Unknown"], 900)
+    frame["flag"] = rng.random(900) < 0.5
+    frame["grade"] = rng.choice([1.0, 2.0, np.nan], 900)
+    lines = {line.name: line for line in draft_lines(open_source(frame))}
+    assert "`99` in many rows: codes for missing?" in lines["age"].words
+    assert "sign between thousands" in lines["cost"].words
+    assert "`Unknown`: a value, or missing" in lines["mood"].words
+    assert lines["flag"].column.categories == ("false", "true")
+
+
+def test_whole_numbers_of_a_frame_and_of_its_file_have_one_draft(tmp_path):
+    frame = pd.DataFrame(
+        {"grade": np.random.default_rng(0).choice([1.0, 2.0, np.nan], 90), "other": ["a", "b", "c"] * 30}
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    drafts = [Domain.from_yaml(draft_yaml(open_source(data))) for data in (frame, str(tmp_path / "t.csv"))]
+    assert drafts[0] == drafts[1]
+    assert drafts[0]["grade"].merge == {"1": ("1.0",), "2": ("2.0",)}
+    assert all(check(data, drafts[0]).fits for data in (frame, str(tmp_path / "t.csv")))

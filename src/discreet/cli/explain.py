@@ -41,7 +41,7 @@ def explain(
         if clash := [name for name, value in (("epsilon", epsilon), ("rows", rows)) if value is not None]:
             raise SettingError(f"{clash[0]}: the release has it; leave the option out")
         kept = Discovery.load(release)
-        found = run(kept, delta, rows=kept.domain.rows, correlation=correlation, alike=alike)
+        found = run(kept, delta, correlation=correlation, alike=alike)
     elif epsilon is None:
         raise SettingError("epsilon: name it with --epsilon, or name a release.json that has one")
     else:

@@ -32,6 +32,25 @@ MOST_LABELS = 12
 MOST_WHOLE = 10
 """Different whole numbers that are taken for codes; if there are more, for amounts."""
 
+UNKNOWN = (
+    "unknown",
+    "not known",
+    "unk",
+    "refused",
+    "not stated",
+    "no answer",
+    "don't know",
+    "dk",
+    "missing",
+    "9",
+    "99",
+    "999",
+)
+"""Labels of which a draft asks whether they mean missing."""
+
+COMMON = 0.02
+"""A number that often means missing is asked about if more than this share of the rows has it."""
+
 FREE_TEXT = 0.5
 """Texts of which more than this share of the rows would go to ``other`` are free text."""
 
@@ -81,7 +100,7 @@ class Draft(str):
 
     def _repr_html_(self) -> str:
         """Show the text in a notebook."""
-        return f"<pre>{escape(self)}</pre>"
+        return f'<pre style="font-family:monospace">{escape(self)}</pre>'
 
 
 def draft(data: object) -> Draft:
@@ -174,10 +193,9 @@ def _why_an_id(name: str, seen: Look, present: int) -> str | None:
     if seen.different == present >= LONG_ENOUGH and (texts or named or dense):
         return "an id: it differs from row to row"
     if named and seen.different > max(MOST_LABELS, present // 50):
-        most = max(seen.labels.values())
         return (
-            f"an id that comes back, up to {most:,} times. If it tells people apart, protect them with all their rows: "
-            f"`unit: {{name: person, id: {name}, max_rows: {most}}}`"
+            "an id that comes back. If it tells people apart, protect them with all their rows: "
+            f"`unit: {{name: person, id: {name}, max_rows: 1}}`, or a few more than 1"
         )
     return None
 
@@ -185,7 +203,7 @@ def _why_an_id(name: str, seen: Look, present: int) -> str | None:
 def _notation(source: Source | EngineSource, name: str, seen: Look) -> Numeric | None:
     """Return the first way to write numbers in which the whole column is numbers; None if it is none in any."""
     if seen.strange == 0:
-        return None if seen.low is None else _ANY
+        return None if seen.low is None or source.kinds[name].lower() == "boolean" else _ANY
     for units in ((), UNITS):
         for decimal, thousands in NOTATIONS:
             reading = replace(_ANY, units=units, decimal=decimal, thousands=thousands)
@@ -211,10 +229,7 @@ def _draft_numbers(source: Source | EngineSource, name: str, reading: Numeric) -
     found = source.look(name, MOST_WHOLE + 1, reading)
     finite = all(_float(label) is not None for label in found.labels)
     if found.whole and finite and 0 < found.different <= MOST_WHOLE and not reading.rewriting:
-        labels = (
-            found.labels if source.kinds[name].lower() in _TEXTS else {_short(la): n for la, n in found.labels.items()}
-        )
-        return _draft_codes(name, replace(found, labels=labels), reading.missing_codes)
+        return _draft_codes(name, found, reading.missing_codes)
     low, high = found.low, found.high
     if low is None or high is None or not math.isfinite(high - low):
         return Line(name, None, "its numbers are too far apart for bounds")
@@ -222,8 +237,9 @@ def _draft_numbers(source: Source | EngineSource, name: str, reading: Numeric) -
     step = 10.0 ** math.floor(math.log10(high - low))
     bounds = (math.floor(low / step) * step, math.ceil(high / step) * step)
     column = replace(reading, bounds=bounds, missing="missing" if found.missing else None)
+    asked = _asked(found, source.rows) + _points(found)
     return Line(
-        name, column, "Which numbers are possible? Those beyond the bounds count as the bounds." + _said(column)
+        name, column, "Which numbers are possible? Those beyond the bounds count as the bounds." + _said(column) + asked
     )
 
 
@@ -255,13 +271,38 @@ def _short(label: str) -> str:
     return label if number is None or len(str(number)) > len(label) else str(number)
 
 
+def _asked(found: Look, rows: int) -> str:
+    """Return what to judge about numbers that are common and mean missing in many tables."""
+    met = [la for la, n in found.labels.items() if _float(la) in MISSING_NUMBERS | {9.0, -1.0} and n > COMMON * rows]
+    return f" {_list(met)} in many rows: codes for missing?" if met else ""
+
+
+def _points(found: Look) -> str:
+    """Return what to judge about numbers that always have three digits behind a point."""
+    signed = [label for label in found.labels if "." in label]
+    threes = signed and all(re.fullmatch(r"-?\d{1,3}(\.\d{3})+", label) for label in signed)
+    return " Is the point a sign between thousands? Then add `decimal: ','` and `thousands: '.'`." if threes else ""
+
+
+def _unknown(labels: Sequence[str]) -> str:
+    """Return what to judge about labels that may mean missing."""
+    met = [label for label in labels if fold(label, IGNORED) in UNKNOWN]
+    return f" {_list(met)}: a value, or missing (`missing_codes`)?" if met else ""
+
+
+def _list(texts: Sequence[str]) -> str:
+    return ", ".join(f"`{text}`" for text in texts)
+
+
 def _draft_codes(name: str, seen: Look, codes: tuple[str, ...]) -> Line:
     """Return a few whole numbers as categories."""
-    labels = sorted(seen.labels, key=_sort_key)
+    met = {_short(label): label for label in sorted(seen.labels, key=_sort_key)}
+    labels = list(met) if len(met) == len(seen.labels) else sorted(seen.labels, key=_sort_key)
     place = _place("missing", labels) if seen.missing else None
     ordered = [_float(label) for label in labels] == [0.0, 1.0]
-    column = Categorical(categories=tuple(labels), ordered=ordered, missing=place, missing_codes=codes)
-    words = "Are these all values that are possible?"
+    merge = {short: (label,) for short, label in met.items() if short in labels and short != label}
+    column = Categorical(categories=tuple(labels), ordered=ordered, missing=place, missing_codes=codes, merge=merge)
+    words = "Are these all values that are possible?" + _unknown(labels)
     return Line(
         name,
         column,
@@ -295,7 +336,7 @@ def _draft_texts(name: str, seen: Look, codes: tuple[str, ...], rows: int) -> Li
         merge=merge,
         ignore=ignored,
     )
-    return Line(name, column, "Is this the whole list?" + _said(column))
+    return Line(name, column, "Is this the whole list?" + _said(column) + _unknown(chosen))
 
 
 def _trimmed(text: str) -> str:

@@ -201,6 +201,10 @@ def quietly(name: str, work: Callable[[], T]) -> T:
         failed = type(error).__name__
     if failed == "RuntimeError":  # what the engine makes of a key that was pressed
         raise TableError(f"{name} cannot be read as a table, or reading it was broken off")
+    if failed == "InvalidInputException":
+        raise TableError(
+            f"{name} cannot be read as a table: do all lines have as many fields as the header, the first?"
+        )
     raise TableError(f"{name} cannot be read as a table ({failed})")
 
 

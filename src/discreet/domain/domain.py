@@ -228,6 +228,8 @@ class Domain:
     @classmethod
     def from_dict(cls, node: Node) -> Domain:
         """Build a domain from nested dictionaries, as YAML or JSON give them."""
+        if not node:
+            raise DomainError("the domain is empty: declare `rows` and `columns`")
         top = as_mapping(node, DomainError, "domain")
         refuse_unknown(top, ("rows", "columns", "unit"), DomainError, "domain")
         if "rows" not in top:

@@ -21,8 +21,9 @@ _PROBLEMS = {
     "absent": "column {column!r}: declared, but not in the data",
     "rows": "rows: the domain declares {declared}, the data have {found}",
     "left": "rows: the domain declares {declared}, and {found} are left",
-    "missing": "column {column!r}: {values} missing values without a place (declare `missing:`)",
-    "foreign": "column {column!r}: {values} values outside the declaration without a place (declare `other:`)",
+    "missing": "column {column!r}: {values:,} missing values without a place (declare `missing:`)",
+    "foreign": "column {column!r}: {values:,} values outside the declaration without a place. Are they written "
+    "otherwise (`merge`, `ignore`, `missing_codes`; of numbers `decimal`, `thousands`, `units`)? Else declare `other:`",
     "refused": "{words}",
 }
 _PLACED = "column {column!r}: {values:,} of {of:,} values are {kind} and go to {place!r}"
@@ -95,7 +96,7 @@ class Check:
 
     def _repr_html_(self) -> str:
         """Show the words in a notebook."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return f'<pre style="font-family:monospace">{escape(str(self))}</pre>'
 
 
 def check(data: object, domain: Domain) -> Check:

@@ -42,12 +42,15 @@ class Promise:
         What kept it, where it was kept; else the usual method would.
     gaussian
         Whether the method's noise keeps the whole curve of Gaussian differential privacy, where there is a delta.
+    people
+        Whose rows are protected all together, in a word; None where it is one row.
     """
 
     epsilon: float
     delta: float
     method: str | None = None
     gaussian: bool = True
+    people: str | None = None
 
     def __post_init__(self) -> None:
         check_guarantee(self.epsilon, self.delta)
@@ -56,7 +59,8 @@ class Promise:
     def of(cls, privacy: Privacy, method: str) -> Promise:
         """Return what a release promises: more than epsilon and delta only if all of it was paid for as Gaussian."""
         paid = {spending.currency for spending in privacy.spent}
-        return cls(privacy.epsilon, privacy.delta, method, paid == {Currency.GDP.value})
+        whose = None if privacy.max_rows is None else privacy.unit
+        return cls(privacy.epsilon, privacy.delta, method, paid == {Currency.GDP.value}, whose)
 
     @cached_property
     def mu(self) -> float | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol, runtime_checkable
 
+from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.privacy.accounting import check_guarantee, delta_for
 from discreet.privacy.explain import CHANCES, GROUPS, Alike, Promise, numbers
@@ -28,6 +29,10 @@ class Kept(Protocol):
     @property
     def method(self) -> str:
         """The method that was run."""
+
+    @property
+    def domain(self) -> Domain:
+        """What is public about the table."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Show the text in a notebook."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return f'<pre style="font-family:monospace">{escape(str(self))}</pre>'
 
 
 def explain(
@@ -83,6 +88,8 @@ def explain(
     alike
         With ``correlation``: how many such rows there are besides yours; by default 1.
     """
+    if isinstance(epsilon, Kept) and rows is None:
+        rows = epsilon.domain.rows
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise SettingError("rows: a whole number from 1")
     promise = _promise(epsilon, delta, rows)
@@ -130,7 +137,9 @@ def _for_whom(promise: Promise) -> str:
         )
         kept = f"epsilon and delta, and nothing beyond: {guess} (a coin in 50%)" if promise.plain else "epsilon alone"
         kept = kept if promise.mu is None else "more than epsilon and delta say, since its noise is Gaussian"
-        return f"Numbers are for `{promise.method}`, the method that was run. It keeps {kept}."
+        whose = "" if promise.people is None else f" The promise is made to all rows of one {promise.people} together:"
+        whose += " read `your rows` for `your row`." if whose else ""
+        return f"Numbers are for `{promise.method}`, the method that was run. It keeps {kept}.{whose}"
     return (
         "Numbers are for the usual method, `marginals`, whose noise is Gaussian and keeps more than epsilon and delta "
         "say. Methods that ask (`em-pc`, `svt-pc` and the like) keep epsilon and delta, and nothing beyond: for them "
@@ -244,6 +253,11 @@ def _more(promise: Promise) -> list[str]:
         "The same for further releases. Each one from the same rows adds to the cost; the promise is kept only if "
         "epsilon and delta are the total of all of them."
     )
+    if promise.people is not None:
+        return [
+            _point(f"The same for several at once, such as a family: each {promise.people} by itself."),
+            _point(again),
+        ]
     if promise.plain:
         return [_point("The same for several rows at once: one row is what is promised about."), _point(again)]
     told = ", ".join(f"epsilon {_up(promise.group(k), 2)} for {k} rows" for k in GROUPS)

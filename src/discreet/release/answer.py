@@ -84,6 +84,8 @@ class Answer:
         What is promised of the level.
     missing
         Whether missing values were a level, or left out.
+    gaps
+        Whether two or more of the columns have a level for missing values.
     """
 
     x: str
@@ -97,6 +99,7 @@ class Answer:
     privacy: Privacy
     rows: int
     missing: str = LEVEL
+    gaps: bool = False
 
     def __repr__(self) -> str:
         """Say in a line what was found, under which promise."""
@@ -121,6 +124,7 @@ class Answer:
             "privacy": self.privacy.to_dict(),
             "rows": self.rows,
             "missing": self.missing,
+            "gaps": self.gaps,
             "note": NOT_PROOF,
             "version": __version__,
         }
@@ -147,6 +151,7 @@ class Answer:
                 privacy=Privacy.from_dict(data["privacy"]),
                 rows=int(data["rows"]),
                 missing=str(data.get("missing", LEVEL)),
+                gaps=bool(data.get("gaps", False)),
             )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ReleaseError("not the result of a test") from None

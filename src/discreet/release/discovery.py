@@ -59,11 +59,16 @@ def _confidence(edges: list[Mapping[str, Any]]) -> dict[Pair, Confidence]:
     return found
 
 
+CHANGED = "changed after the release"
+"""What the setting `knowledge` says where a release was searched again with other knowledge."""
+
+
 def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Read a method's settings back."""
     if method in ("marginals", "moments"):
         numbers = {"max_order": int(given["max_order"]), "alpha": float(given["alpha"])}
-        return {"search": str(given["search"]), **numbers, "missing": str(given.get("missing", "level"))}
+        later = {"knowledge": CHANGED} if given.get("knowledge") == CHANGED else {}
+        return {"search": str(given["search"]), **numbers, "missing": str(given.get("missing", "level")), **later}
     if any(not isinstance(value, str | int | float | None) for value in given.values()):
         raise ReleaseError("a setting is a number or a word")
     return {str(name): value for name, value in given.items()}
@@ -239,10 +244,10 @@ class Discovery:
             raise ReleaseError(f"the release file {str(path)!r} cannot be read{hint}") from None
 
     def to_networkx(self) -> networkx.DiGraph[str]:
-        """Return the graph for networkx."""
+        """Return the graph for networkx, with what is known of its edges: ``confidence``, ``arrow_confidence``..."""
         from discreet.search.interop import to_networkx
 
-        return to_networkx(self.graph)
+        return to_networkx(self.graph, {edge: self.facts_of(edge) for edge in self.graph.marked})
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write release.json, graph.svg, graph.gml and report.html; return their paths."""

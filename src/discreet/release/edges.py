@@ -35,6 +35,10 @@ class EdgeRow:
         ``-->`` a cause and its effect, ``---`` a direction that is unknown.
     confidence, arrow_confidence
         How sure the edge and its arrowhead are; None where a method says nothing, or the edge has no arrow.
+    settled_by
+        What knowledge gave its direction: required, forbidden or tiers; None if it was found.
+    withheld
+        Whether its direction is less likely than not: people are shown a line.
     strength
         How strongly its ends go together by themselves, which is no effect; None where their table was not released.
     warnings
@@ -46,6 +50,8 @@ class EdgeRow:
     mark: str
     confidence: float | None
     arrow_confidence: float | None
+    settled_by: str | None
+    withheld: bool
     strength: Strength | None
     warnings: tuple[str, ...]
 
@@ -58,6 +64,8 @@ class EdgeRow:
             "mark": self.mark,
             "confidence": self.confidence,
             "arrow_confidence": self.arrow_confidence,
+            "settled_by": self.settled_by,
+            "withheld": self.withheld,
             "strength": None if strong is None else strong.value,
             "strength_low": None if strong is None else strong.low,
             "strength_high": None if strong is None else strong.high,
@@ -70,7 +78,9 @@ class EdgeRow:
         """Return it in words, one a heading."""
         sure = ["" if number is None else f"{number:.0%}" for number in (self.confidence, self.arrow_confidence)]
         strong = "" if self.strength is None else self.strength.words
-        return (self.a, self.mark, self.b, *sure, strong, "; ".join(self.warnings))
+        arrow = "given" if self.settled_by else f"{sure[1]} ({self.mark})" if self.withheld else sure[1]
+        mark = "---" if self.withheld else self.mark
+        return (self.a, mark, self.b, sure[0], arrow, strong, "; ".join(self.warnings))
 
 
 class EdgeTable(tuple[EdgeRow, ...]):
@@ -101,7 +111,7 @@ class EdgeTable(tuple[EdgeRow, ...]):
             import pandas
         except ImportError:
             raise SettingError("pandas is not installed: pip install pandas") from None
-        columns = list(EdgeRow("", "", "", None, None, None, ()).to_dict())
+        columns = list(EdgeRow("", "", "", None, None, None, False, None, ()).to_dict())
         return pandas.DataFrame([row.to_dict() for row in self], columns=columns)
 
 
@@ -117,6 +127,8 @@ def edge_table(found: Discovery) -> EdgeTable:
             f"{_STARTS[edge.at_a]}-{_ENDS[edge.at_b]}",
             None if sure is None else sure.edge,
             None if sure is None else sure.arrow,
+            found.knowledge.settles(edge.a, edge.b) if edge.directed else None,
+            (edge.a, edge.b) in found.withheld,
             strength_in(parts, found.domain[edge.a], found.domain[edge.b], (edge.a, edge.b)),
             tuple(trap.words for trap in warned if trap.concerns(edge.a, edge.b)),
         )

@@ -123,7 +123,7 @@ class Forecast:
         """Show the chart and the words in a notebook."""
         from discreet.report.plan import plan_svg
 
-        return f"<div>{plan_svg(self)}<pre>{escape(str(self))}</pre></div>"
+        return f'<div>{plan_svg(self)}<pre style="font-family:monospace">{escape(str(self))}</pre></div>'
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

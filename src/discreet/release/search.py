@@ -15,7 +15,7 @@ from discreet.errors import DoubtWarning, ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
 from discreet.progress import Progress
 from discreet.release.confidence import confidences
-from discreet.release.discovery import Confidence, Discovery
+from discreet.release.discovery import CHANGED, Confidence, Discovery
 from discreet.release.missing import LEAVE_OUT, LEVEL, MISSING, leave_out
 from discreet.release.oracles.components import Components
 from discreet.release.oracles.released import EFFECT, Released
@@ -123,7 +123,9 @@ def search_again(
     if pairs := unjudged(found.measurements, found.domain, known, missing):
         warnings.warn(unjudged_words(pairs), DoubtWarning, stacklevel=2)
     again = search(found.measurements, found.privacy, found.domain, settings, knowledge=known, missing=missing)
-    return replace(again, about=found.about)
+    later = written.get("knowledge") if known == found.knowledge else CHANGED
+    settled = again.settings if later is None else {**again.settings, "knowledge": later}
+    return replace(again, about=found.about, settings=settled)
 
 
 def unjudged(

@@ -75,7 +75,11 @@ def _missing(found: Discovery, parts: Components) -> Iterable[Trap]:
         if together and known.weigh([(a, b, EMPTY)])[0] > keep:
             continue
         if max(_evidence(parts, views) for views in _missing_views(domain, a, b)) > keep:
-            seen = "where both are known, little or no dependence is seen" if together else "hardly a row has both"
+            seen = (
+                "where both are known, little or no dependence is seen; search again with them left out"
+                if together
+                else "hardly a row has both"
+            )
             yield Trap((a, b), "missing", f"missing values may explain it: {seen}")
 
 

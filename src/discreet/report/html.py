@@ -18,7 +18,7 @@ from discreet.domain.knowledge import NOTHING_KNOWN
 from discreet.release.discovery import LIKELY, Confidence, Discovery
 from discreet.report.budget import balance, merge_small, share_left, steps
 from discreet.report.layout import lay_out, visible
-from discreet.report.svg import DASHES, graph_svg, verb_of
+from discreet.report.svg import DASHES, DOTS, graph_svg, verb_of
 from discreet.report.words import (
     NO_CONFIDENCE,
     cut_short_words,
@@ -74,6 +74,11 @@ CONFIDENCE = (
     "on networks drawn at random whose graph was known. It knows of sampling and noise, not of hidden causes. A "
     "direction that is less likely than not is drawn as a line; its arrow (&rarr; to the second column, &larr; to the "
     "first) stands beside its number. What knowledge settles is as sure as its edge.</p>"
+)
+EDGES = (
+    "<p>An arrow is a hypothesis worth testing, not a finding. Strength (in the notes, with an interval that holds in "
+    "95% of cases) is how much two columns go together by themselves: an association, never an effect. Rank "
+    "correlation goes from -1 to 1, Cramer's V from 0 to 1.</p>"
 )
 MOST_LEVELS = 40
 """Levels of a column that are listed."""
@@ -186,9 +191,15 @@ def _figure(discovery: Discovery, picture: str) -> str:
     )
     settled = "" if discovery.knowledge == NOTHING_KNOWN else ", or settled by knowledge"
     least = f', <output class="least">{LIKELY:.0%}</output> sure or more{settled}' if sure else ""
+    doubts = any(row.warnings for row in discovery.edges)
+    doubtful = (
+        '<svg width="40" height="12" aria-hidden="true" class="dc-edge dc-unknown dc-warned"><path class="dc-line" '
+        f'd="M1 6H39" stroke-width="1.5" stroke-dasharray="{DOTS}"/></svg>'
+    )
     legend = [
         f"{arrow}<span>from cause to effect{least}</span>",
         f"{line}<span>linked; the data cannot tell which way</span>",
+        *([f"{doubtful}<span>may come from how the table was made: see its warning</span>"] if doubts else []),
         '<span>the wider and darker, the surer<i class="screen">; point at an edge for its number</i></span>'
         if sure
         else f"<span>{NO_CONFIDENCE}</span>",
@@ -214,7 +225,9 @@ def _edges(discovery: Discovery, notes: Mapping[Pair, Sequence[str]], turns: Map
     rows = []
     for i, drawn in enumerate(discovery.drawn.edges()):
         one, other = sure.get(drawn.pair), turns.get(drawn.pair)
-        cells = [f'<td class="n">{cell}</td>' for cell in _numbers(drawn, one, other)] if sure else []
+        given = drawn.directed and discovery.knowledge.settles(drawn.a, drawn.b) is not None
+        edge, arrow = _numbers(drawn, one, other)
+        cells = [f'<td class="n">{cell}</td>' for cell in (edge, "given" if given else arrow)] if sure else []
         cells += [f'<td class="v note">{escape("; ".join(notes.get(drawn.pair, ())))}</td>'] if notes else []
         turned = "" if other is None else f' data-other="{_turned_verb(drawn, other)}"'
         rows.append(
@@ -229,7 +242,7 @@ def _edges(discovery: Discovery, notes: Mapping[Pair, Sequence[str]], turns: Map
     heads = '<th class="n" scope="col">Edge</th><th class="n" scope="col">Arrow</th>' if sure else ""
     heads += '<th class="note" scope="col">Notes</th>' if notes else ""
     return (
-        '<h2>Edges</h2><div class="table"><table id="edges"><thead><tr><th scope="col">Column</th><td></td>'
+        f'<h2>Edges</h2>{EDGES}<div class="table"><table id="edges"><thead><tr><th scope="col">Column</th><td></td>'
         f'<th scope="col">Column</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
         f"{CONFIDENCE if sure else f'<p>{NO_CONFIDENCE}</p>'}"
     )
@@ -259,8 +272,6 @@ def _basis(discovery: Discovery) -> str:
         "weakest dependence seen": [weakest_words(discovery)],
         "recorded": [recorded_words(discovery.privacy)],
     }
-    if discovery.knowledge != NOTHING_KNOWN:
-        known["background knowledge"] = ["Given by the custodian, not found.", *given]
     items = "".join(
         f"<dt>{key}</dt><dd>{'<br>'.join(escape(visible(line)) for line in lines)}</dd>" for key, lines in known.items()
     )

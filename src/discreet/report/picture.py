@@ -22,7 +22,7 @@ from discreet.release.discovery import Discovery
 from discreet.report import check_file, path_of, write_bytes
 from discreet.report.layout import FONT_SIZE, Layout, lay_out, text_width
 from discreet.report.svg import ARROW, FILL, FONTS, INK, LINE, PAPER, STAMP, STAMP_HEIGHT, UNKNOWN, graph_svg, stroke_of
-from discreet.report.words import NO_CONFIDENCE, edge_notes, neighbour_words, summary_words
+from discreet.report.words import NO_CONFIDENCE, casts_doubt, edge_notes, neighbour_words, summary_words
 from discreet.search.graph import Edge, Mark
 
 ENDINGS = ("svg", "png", "pdf")
@@ -129,12 +129,15 @@ def dot_of(discovery: Discovery) -> str:
     for i, box in enumerate(layout.boxes):
         at = f'pos="{box.x:.2f},{layout.height - box.y:.2f}", width={box.width / 72:.4f}, height={box.height / 72:.4f}'
         lines.append(f"{i} [{at}, label={_quote(box.label)}];")
+    notes = edge_notes(discovery)
     for curve, edge in zip(layout.curves, graph.edges(), strict=True):
-        width, opacity = stroke_of(discovery.confidence.get(edge.pair))
+        warned = casts_doubt(notes.get(edge.pair, ()))
+        width, opacity = stroke_of(discovery.confidence.get(edge.pair), warned=warned)
         points = " ".join(f"{x:.2f},{layout.height - y:.2f}" for x, y in curve.points)
         tip = f"e,{curve.tip[0]:.2f},{layout.height - curve.tip[1]:.2f} " if curve.tip else ""
         colour = f"{ARROW if edge.directed else UNKNOWN}{round(opacity * 255):02x}"
-        how = "" if edge.directed else f", {_ends(edge)}, style=dashed"
+        how = "" if edge.directed else f", {_ends(edge)}"
+        how += ", style=dotted" if warned else "" if edge.directed else ", style=dashed"
         lines.append(
             f'{curve.tail} -> {curve.head} [pos="{tip}{points}", color="{colour}", penwidth={width:.2f}{how}];'
         )

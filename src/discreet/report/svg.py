@@ -12,6 +12,7 @@ from math import hypot
 
 from discreet.release.discovery import Confidence
 from discreet.report.layout import FONT_SIZE, Box, Curve, Layout, lay_out, text_width, visible
+from discreet.report.words import casts_doubt
 from discreet.search.graph import Edge, Graph, Mark, Pair
 
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
@@ -20,6 +21,7 @@ ARROW, UNKNOWN, STAMP = "#1f4e79", "#8a3f00", "#a3001c"
 """Arrows, edges whose direction is unknown, and the stamp of what is not private."""
 
 DASHES = "6 4"
+DOTS = "1.5 4"
 FAINTEST, THINNEST, THICKEST = 0.65, 0.9, 2.8
 PLAIN_WIDTH = 1.7
 """Width of an edge whose confidence is not known."""
@@ -94,8 +96,10 @@ def said_of(edge: Edge, sure: Confidence | None, notes: Sequence[str] = ()) -> s
     return f"{words}: {', '.join([*told, *notes])}" if told or notes else words
 
 
-def stroke_of(sure: Confidence | None) -> tuple[float, float]:
-    """Return how wide and how opaque an edge is drawn."""
+def stroke_of(sure: Confidence | None, *, warned: bool = False) -> tuple[float, float]:
+    """Return how wide and how opaque an edge is drawn: one with a warning like the least sure."""
+    if warned:
+        return THINNEST, FAINTEST
     if sure is None:
         return PLAIN_WIDTH, 1.0
     return THINNEST + (THICKEST - THINNEST) * sure.edge, FAINTEST + (1 - FAINTEST) * sure.edge
@@ -126,10 +130,12 @@ def _edge(
     focusable: bool,
 ) -> str:
     words, colour = escape(said_of(edge, sure, notes)), ARROW if edge.directed else UNKNOWN
-    width, opacity = stroke_of(sure)
+    warned = casts_doubt(notes)
+    width, opacity = stroke_of(sure, warned=warned)
     (x, y), *rest = curve.points
     path = f"M{x:.1f} {y:.1f}C" + " ".join(f"{px:.1f} {py:.1f}" for px, py in rest)
     dashes = "" if edge.directed else f' stroke-dasharray="{DASHES}"'
+    dashes = f' stroke-dasharray="{DOTS}"' if warned else dashes
     arrow = _triangle(head_of(curve), colour) + _other_ends(curve, edge, colour)
     first, second, turn = curve.tail, curve.head, ""
     if other is not None and sure is not None and sure.arrow is not None:
@@ -139,7 +145,7 @@ def _edge(
     reach = f' tabindex="0" role="img" aria-label="{words}"' if focusable else ""
     number = "" if sure is None else f' data-sure="{sure.edge:.3f}"'
     return (
-        f'<g class="dc-edge {"dc-arrow" if edge.directed else "dc-unknown"}" data-edge="{index}" '
+        f'<g class="dc-edge dc-{"arrow" if edge.directed else "unknown"}{" dc-warned" * warned}" data-edge="{index}" '
         f'data-from="{first}" data-to="{second}"{number}{turn}{reach}><title>{words}</title>'
         f'<path class="dc-reach" d="{path}" stroke="{colour}" stroke-opacity="0" stroke-width="14"/>'
         f'<g opacity="{opacity:.2f}"><path class="dc-line" d="{path}" stroke="{colour}" stroke-width="{width:.2f}"'

@@ -37,6 +37,14 @@ SURE_BAR = 5
 NAMES = 24
 """Columns that names get, if they need them, before confidence is told in full."""
 
+LEAST_P = 1e-15
+"""A p-value below this is not told more closely."""
+
+MISSING_IS_A_LEVEL = (
+    "Missing values are counted as a level here: columns whose values are missing together are dependent. "
+    "`--missing leave-out` asks about rows in which values are known"
+)
+
 NEARLY_SURE = 0.999
 """A probability above this is said to be so."""
 
@@ -258,13 +266,15 @@ def answer_text(found: Answer) -> str:
     decided = "no dependence found" if found.independent else "dependent"
     behind = f" given {', '.join(found.given)}" if found.given else ""
     behind += ", where values are known" * (found.missing == LEAVE_OUT)
-    value = "" if found.p_value is None else f", p-value {found.p_value:.3g}"
+    small = found.p_value is not None and found.p_value < LEAST_P
+    value = "" if found.p_value is None else f", p-value {f'below {LEAST_P:g}' if small else f'{found.p_value:.3g}'}"
     kept = "" if found.level.controlled else " is not controlled"
     lines = [
         f"  {found.x} and {found.y}{behind}: {decided} (test {found.test}, alpha {found.alpha:g}{value})",
         "",
         fold(f"Level{kept}: {found.level.found}.", ""),
         fold(NOT_PROOF, ""),
+        *([fold(f"{MISSING_IS_A_LEVEL}.", "")] if found.gaps and found.missing != LEAVE_OUT else []),
     ]
     return "\n".join(lines)
 

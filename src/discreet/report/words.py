@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from discreet.domain import UNIT
 from discreet.privacy.statement import Privacy
-from discreet.release.discovery import Discovery
+from discreet.release.discovery import CHANGED, Discovery
 from discreet.release.release import STRONGEST, weakest_seen
 from discreet.report.budget import merge_small, steps
 from discreet.search.graph import Graph, Pair
@@ -31,14 +32,27 @@ def title_words(discovery: Discovery) -> str:
 
 def summary_words(discovery: Discovery, arrow: str = "", line: str = "") -> str:
     """Return in a line what was found, as it is drawn, and how many directions are withheld."""
-    words = found_words(discovery.drawn, discovery.domain.rows, arrow, line)
-    if not discovery.withheld:
-        return words
-    withheld = "1 direction is" if len(discovery.withheld) == 1 else f"{len(discovery.withheld)} directions are"
-    return f"{words}; {withheld} withheld as less likely than not"
+    parts = [found_words(discovery.drawn, discovery.domain.rows, arrow, line)]
+    if given := sum(discovery.knowledge.settles(*arc) is not None for arc in discovery.drawn.directed):
+        parts.append(f"{_count(given, 'direction')} given, not found")
+    if discovery.withheld:
+        parts.append(f"{_count(len(discovery.withheld), 'direction')} withheld as less likely than not")
+    if warned := sum(bool(row.warnings) for row in discovery.edges):
+        parts.append(f"{_count(warned, 'edge')} with a warning")
+    return "; ".join(parts)
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 WARNING = "warning"
+"""How a note begins that casts doubt on an edge."""
+
+
+def casts_doubt(notes: Sequence[str]) -> bool:
+    """Whether one of the notes of an edge is a warning."""
+    return any(note.startswith(WARNING) for note in notes)
 
 
 def edge_notes(discovery: Discovery) -> dict[Pair, list[str]]:
@@ -61,7 +75,9 @@ def knowledge_words(discovery: Discovery) -> list[str]:
     for kind, arcs in (("Required", known.required), ("Forbidden", known.forbidden)):
         if arcs:
             lines.append(f"{kind}: {', '.join(f'{a} to {b}' for a, b in sorted(arcs))}.")
-    return lines + untiered_words(discovery)
+    again = discovery.settings.get("knowledge") == CHANGED
+    by = "by whoever searched the release again" if again else "by the custodian"
+    return [*([f"Given {by}, not found in the rows."] if lines else []), *lines, *untiered_words(discovery)]
 
 
 def untiered_words(discovery: Discovery) -> list[str]:

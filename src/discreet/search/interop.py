@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     import networkx
 
 
-def to_networkx(graph: Graph) -> networkx.DiGraph[str]:
+def to_networkx(graph: Graph, facts: Mapping[Edge, Mapping[str, Any]] | None = None) -> networkx.DiGraph[str]:
     """Return a networkx graph. An edge without a direction is two arcs; the attribute ``directed`` tells them apart.
 
-    An arc's ``from_mark`` and ``to_mark`` are the marks at its ends.
+    An arc's ``from_mark`` and ``to_mark`` are the marks at its ends; ``facts`` are further attributes.
     """
     import networkx
 
     result: networkx.DiGraph[str] = networkx.DiGraph()
     result.add_nodes_from(graph.nodes)
     for edge in graph.edges():
-        marks = edge.at_a.value, edge.at_b.value
-        result.add_edge(edge.a, edge.b, directed=edge.directed, from_mark=marks[0], to_mark=marks[1])
+        marks, known = (edge.at_a.value, edge.at_b.value), (facts or {}).get(edge, {})
+        result.add_edge(edge.a, edge.b, directed=edge.directed, from_mark=marks[0], to_mark=marks[1], **known)
         if not edge.directed:
-            result.add_edge(edge.b, edge.a, directed=False, from_mark=marks[1], to_mark=marks[0])
+            result.add_edge(edge.b, edge.a, directed=False, from_mark=marks[1], to_mark=marks[0], **known)
     return result
 
 
@@ -93,7 +93,8 @@ def to_pgmpy(graph: Graph) -> Any:
 def extensions(graph: Graph) -> Iterator[Graph]:
     """Yield every directed acyclic graph that the released one stands for, by names, each once; there may be very many.
 
-    The rows do not tell them apart. An effect that differs between them is not known.
+    The rows do not tell them apart. An effect that differs between them is not known. Take the class (``found.graph``):
+    what is drawn for people (``found.drawn``) may have no such graph.
     """
     yield from orient.extensions(graph)
 

@@ -247,4 +247,5 @@ def examine_in(room: Room, asked: Inquiry, test: str) -> Answer:
     independent, p_value = kind.run(room, asked)
     privacy = Privacy.of(budget, room.domain, private=room.private)
     columns, rows = (asked.x, asked.y, asked.given), room.domain.rows
-    return Answer(*columns, name, float(asked.alpha), independent, p_value, level, privacy, rows, asked.missing)
+    gaps = sum(room.domain[column].missing is not None for column in asked.columns) > 1
+    return Answer(*columns, name, float(asked.alpha), independent, p_value, level, privacy, rows, asked.missing, gaps)
