@@ -31,6 +31,7 @@ ONLY_READ = {
     "docs/benchmarks/moments.md": 1,
     "docs/benchmarks/pcd.md": 1,
     "docs/benchmarks/priv-pc.md": 1,
+    "docs/benchmarks/real-tables.md": 1,
     "docs/benchmarks/synthetic.md": 1,
     "docs/benchmarks/tests.md": 1,
     "docs/how-to/audit.md": 1,

@@ -259,8 +259,9 @@ def test_a_release_holds_no_exact_counts(tmp_path):
     text = json.loads(found.to_json())
     assert set(text) == {
         *("schema", "method", "graph", "privacy", "rows", "version"),
-        *("settings", "domain", "knowledge", "measurements"),
+        *("settings", "domain", "knowledge", "measurements", "about"),
     }
+    assert set(text["about"]) == {"title", "made"}  # given, and a day
     table, noise = dc.load(data, domain), []
     for measured in found.measurements:
         exact = measured.statistic.evaluate(table)

@@ -193,7 +193,7 @@ def _figure(discovery: Discovery, picture: str) -> str:
     least = f', <output class="least">{LIKELY:.0%}</output> sure or more{settled}' if sure else ""
     doubts = any(row.warnings for row in discovery.edges)
     doubtful = (
-        '<svg width="40" height="12" aria-hidden="true" class="dc-edge dc-unknown dc-warned"><path class="dc-line" '
+        '<svg width="40" height="12" aria-hidden="true" class="dc-unknown"><path class="dc-line" '
         f'd="M1 6H39" stroke-width="1.5" stroke-dasharray="{DOTS}"/></svg>'
     )
     legend = [
