@@ -50,14 +50,25 @@ def alarm(asia):
     arcs = sorted(dag.directed)
     graph = dc.Graph(dag.nodes, frozenset(arcs[6:]), frozenset(frozenset(arc) for arc in arcs[:6]))
     sure = {frozenset(arc): Confidence(p, p * 0.9) for arc, p in zip(arcs, rng.uniform(0.3, 0.99, 46), strict=True)}
-    return replace(asia, graph=graph, confidence=sure)
+    return replace(asia, graph=graph, confidence=sure, domain=dc.network("alarm").domain(20_000), measurements=())
 
 
 @pytest.fixture(scope="module")
 def hostile(asia):
     arcs = frozenset(pairwise(HOSTILE))
     sure = {frozenset(arc): Confidence(0.5, 0.5) for arc in arcs}
-    return replace(asia, graph=dc.Graph(HOSTILE, arcs), confidence=sure)
+    domain = dc.Domain(dict.fromkeys(HOSTILE, dc.Categorical(categories=("no", "yes"))), rows=20_000)
+    return replace(asia, graph=dc.Graph(HOSTILE, arcs), confidence=sure, domain=domain, measurements=())
+
+
+@pytest.fixture(scope="module")
+def warned():
+    """A survey whose blocks of questions rotate: every edge has a warning."""
+    rng = np.random.default_rng(0)
+    asked = rng.integers(3, size=9_000)
+    answers = {c: np.where(asked == i, "", rng.choice(["no", "yes"], 9_000)) for i, c in enumerate("abc")}
+    column = dc.Categorical(categories=("no", "yes"), missing="not asked")
+    return dc.discover(answers, domain=dc.Domain(dict.fromkeys("abc", column), rows=9_000), epsilon=3.0)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +129,14 @@ def test_a_slider_hides_edges(opened, alarm):
         assert shown(page) == (kept, kept)
         assert page.locator(".shown").inner_text().startswith(f"{len(kept)} of 46 edges shown, ")
     assert 0 < len(kept) < 46
+
+
+def test_edges_with_a_warning_are_dotted_and_the_page_works(opened, warned):
+    page = opened(report_html(warned))
+    everything = list(range(len(warned.edges)))
+    assert shown(page) == (everything, everything)
+    dots = "nodes => nodes.map(node => getComputedStyle(node).strokeDasharray)"
+    assert set(page.locator(".dc-edge .dc-line").evaluate_all(dots)) == {"1.5px, 4px"}
 
 
 ARROWS = """() => [...document.querySelectorAll(".dc-edge")].filter(edge => {
