@@ -28,6 +28,9 @@ LEVEL = 0.95
 SIZES = ((0.5, "strong"), (0.3, "moderate"), (0.1, "weak"), (0.0, "very weak"))
 """Words for strengths, from these on."""
 
+WIDEST = 0.5
+"""A strength whose interval is wider than this is unclear."""
+
 LOW_HIGH = (("no", "yes"), ("false", "true"))
 """Labels of two levels that have an order though none is declared."""
 
@@ -62,7 +65,7 @@ class Strength:
         """Return it in a few words, with the numbers."""
         size = next(word for least, word in SIZES if abs(self.value) >= least)
         kind = f"{size}, {self.trend}" if self.trend else size
-        if self.low <= 0 <= self.high:
+        if self.low <= 0 <= self.high or self.high - self.low > WIDEST:
             kind = "unclear"
         value, low, high = (f"{round(number, 2) + 0.0:.2f}" for number in (self.value, self.low, self.high))
         return f"{kind}: {self.measure} {value} ({low} to {high})"
