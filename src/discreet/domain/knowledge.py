@@ -101,7 +101,8 @@ class Knowledge:
         arcs = [c for arc in (*self.required, *self.forbidden) for c in arc]
         strange = sorted({*arcs, *(c for tier in self.tiers for c in tier)} - known)
         if strange:
-            raise KnowledgeError(f"knowledge names {strange[0]!r}, which is not a column of the domain")
+            named = ", ".join(map(repr, strange))
+            raise KnowledgeError(f"knowledge names {named}: not among the columns of the domain")
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> Knowledge:
