@@ -34,9 +34,9 @@ def main(folder: Path) -> None:
         for name, width in WIDTHS.items():
             net = dc.network(name)
             table = net.sample(ROWS, np.random.default_rng(0))
-            dc.discover(table, domain=net.domain(ROWS), epsilon=1.0).save(release)
+            dc.discover(table, domain=net.domain(ROWS), epsilon=1.0).save(Path(release) / name)
             page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme="light")
-            page.goto((Path(release) / "report.html").as_uri())
+            page.goto((Path(release) / name / "report.html").as_uri())
             out = folder / f"report-{name}.png"
             box = page.locator("main > div").first.bounding_box() or {"y": 0, "height": 1000}
             tall = box["y"] + box["height"] + 24
