@@ -23,6 +23,7 @@ from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.hsic import hsic_v
 from discreet.statistics.permutation import LEVELS, SIZES, Compared, PermutedHSIC, Shifts, beyond, exactly, size_for
 from discreet.statistics.ridge import residuals, stability
+from discreet.testing import SeededNoise
 
 GRID = dc.Numeric(bounds=(-1.0, 1.0)).size
 
@@ -186,7 +187,8 @@ def test_the_margin_is_below_0_exactly_where_the_test_rejects():
 def test_margins_with_and_without_others_given_are_asked_of_one_gate():
     rng, rows = np.random.default_rng(7), 500
     domain = domain_of(rows)
-    room = dc.Room(table_of(drawn(rows, rng, 0.9), domain), domain, dc.Budget(epsilon=8.0, delta=0))
+    budget, noise = dc.Budget(epsilon=8.0, delta=0), SeededNoise(7)
+    room = dc.Room(table_of(drawn(rows, rng, 0.9), domain), domain, budget, noise=noise)
     gate = room.open(above_threshold_for(Fraction(8), moved_by_steps()), moved_by_steps(), purpose="margins")
     asked = SeparationHSIC(Compared.of("x", "y", (), domain))
     assert not gate.passes(asked, -1_000)
