@@ -59,7 +59,7 @@ def test_what_has_no_place_in_a_graph_is_left_out_with_the_true_reason(drafted):
     for name, word in {"patient_id": "an id", "visit": "an id", "born": "dates", "empty": "empty"}.items():
         assert word in reasons[name]
     assert "the same value" in reasons["site"]
-    assert "unit: {name: person, id: ward_nr, max_rows: 1}" in reasons["ward_nr"]
+    assert "unit: {name: person, id: 'ward_nr', max_rows: 1}" in reasons["ward_nr"]
 
 
 def test_the_same_in_several_ways_is_one_category(drafted):

@@ -290,3 +290,16 @@ def test_a_quote_that_is_never_closed_drops_no_rows(tmp_path, tail, zipped):
         with pytest.raises(TableError, match=r"file 't\.csv.*(never closed|cannot be read)") as failed:
             open_source(path)
         assert "yes" not in str(failed.value)
+
+
+def test_a_file_without_names_does_not_show_its_first_row(tmp_path):
+    (tmp_path / "t.csv").write_text("4711,4711\n1,2\n")
+    with pytest.raises(TableError, match="does its first line hold names") as refused:
+        open_source(str(tmp_path / "t.csv"))
+    assert "4711" not in str(refused.value)
+
+
+def test_a_line_with_another_number_of_fields_is_hinted_at(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4,5\n")
+    with pytest.raises(TableError, match="as many fields as the header"):
+        load(tmp_path / "t.csv", Domain({"a": Categorical(categories=("1", "3"))}, rows=2))

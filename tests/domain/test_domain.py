@@ -157,3 +157,21 @@ def test_how_values_are_written_is_read_and_written_back():
     assert Domain.from_yaml(domain.to_yaml()) == domain == Domain.from_dict(domain.to_dict())
     assert hash(domain["sex"]) == hash(Domain.from_yaml(SPELLED)["sex"])
     assert domain.with_bins(4)["weight"].missing_codes == ("999",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (Categorical, {"missing_codes": "NA"}),
+        (Categorical, {"ignore": "case"}),
+        (Categorical, {"merge": {"a": "Ax"}}),
+        (Categorical, {"merge": ["a"]}),
+        (Categorical, {"missing_codes": (-9,)}),
+        (Numeric, {"units": "kg"}),
+        (Numeric, {"missing_codes": "-9"}),
+    ],
+)
+def test_one_text_is_no_list_of_its_letters(kind, given):
+    rest = {"categories": ("a", "b")} if kind is Categorical else {"bounds": (0, 1)}
+    with pytest.raises(DomainError, match=next(iter(given))):
+        kind(**rest, **given)

@@ -125,7 +125,7 @@ def discover(
         exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), teller())
         return
 
-    from discreet.domain.knowledge import Knowledge
+    from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
     from discreet.methods.discover import discover as run
     from discreet.methods.registry import settings_for
     from discreet.report import check_folder, refuse_release
@@ -157,7 +157,7 @@ def discover(
             epsilon=epsilon,
             delta=delta,
             method=chosen,
-            knowledge=knowledge or Knowledge(),
+            knowledge=NOTHING_KNOWN if knowledge is None else knowledge,
             account=account,
             title=title or "",
             engine_pull=engine_pull,

@@ -72,7 +72,7 @@ UNITS = ("%", "€", "$", "£", "kg", "cm", "mm", "mg", "EUR", "USD")
 
 _ANY = Numeric(bounds=(0.0, 1.0), missing_codes=MISSING_TEXTS)
 _ID = re.compile(
-    r"(^|[_\W])(id|ids|nr|no|key|uid|pid|mrn|ssn|seqn|patient|person|subject)([_\W]|$)|[a-z]I[dD]$|id$", re.I
+    r"(^|[_\W])(id|ids|nr|no|key|uid|pid|mrn|ssn|seqn|patient|person|subject)([_\W]|$)|[a-z]I[dD]$|id$", re.IGNORECASE
 )
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T]\d{1,2}:.*)?")
 _NESTED = re.compile(r"struct|map\(|map<|array|\[\]|json|blob|binary|union", re.IGNORECASE)
@@ -81,7 +81,7 @@ LONG_ENOUGH = 20
 """Rows from which a column whose values all differ is one of ids."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Line:
     """What a draft says of a column: its declaration with what to judge, or why it is left out."""
 
@@ -195,7 +195,7 @@ def _why_an_id(name: str, seen: Look, present: int) -> str | None:
     if named and seen.different > max(MOST_LABELS, present // 50):
         return (
             "an id that comes back. If it tells people apart, protect them with all their rows: "
-            f"`unit: {{name: person, id: {name}, max_rows: 1}}`, or a few more than 1"
+            f"`unit: {{name: person, id: {name!r}, max_rows: 1}}`, or a few more than 1"
         )
     return None
 
@@ -237,7 +237,7 @@ def _draft_numbers(source: Source | EngineSource, name: str, reading: Numeric) -
     step = 10.0 ** math.floor(math.log10(high - low))
     bounds = (math.floor(low / step) * step, math.ceil(high / step) * step)
     column = replace(reading, bounds=bounds, missing="missing" if found.missing else None)
-    asked = _asked(found, source.rows) + _points(found)
+    asked = _asked(found, source.rows) + (_points(found) if source.kinds[name].lower() in _TEXTS else "")
     return Line(
         name, column, "Which numbers are possible? Those beyond the bounds count as the bounds." + _said(column) + asked
     )

@@ -73,8 +73,9 @@ class Choice:
 class Source(Sealed):
     """Raw rows that have not been encoded yet, with the names and types of their columns."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, name: str) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, name: str, hint: str = "") -> None:
         self._connection = connection
+        self._hint = hint
         self.relation = relation
         self.name = name
         described = self.query(f"DESCRIBE SELECT * FROM {relation}")
@@ -83,7 +84,7 @@ class Source(Sealed):
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Run SQL and return all rows; an engine's message never gets out."""
-        return quietly(self.name, lambda: self._connection.execute(sql).fetchall())
+        return quietly(self.name, lambda: self._connection.execute(sql).fetchall(), self._hint)
 
     def encoded_sql(self, domain: Domain) -> str:
         """Return the query for the codes of all declared columns, after checking that they exist."""
@@ -93,7 +94,7 @@ class Source(Sealed):
 
     def arrays(self, sql: str) -> dict[str, np.ndarray[Any, Any]]:
         """Return the query's columns as arrays."""
-        return quietly(self.name, lambda: dict(self._connection.execute(sql).fetchnumpy()))
+        return quietly(self.name, lambda: dict(self._connection.execute(sql).fetchnumpy()), self._hint)
 
     def batches(self, sql: str, rows: int) -> Iterator[dict[str, np.ndarray[Any, Any]]]:
         """Yield the query's columns as arrays, some rows at a time."""
@@ -190,7 +191,7 @@ class Source(Sealed):
         return f"SELECT {quote_name(name)}, count(*) AS rows FROM {self.relation} GROUP BY 1"
 
 
-def quietly(name: str, work: Callable[[], T]) -> T:
+def quietly(name: str, work: Callable[[], T], hint: str = "") -> T:
     """Do something with raw data; turn any error into ours, without its message and without its traceback."""
     failed = "error"
     try:
@@ -201,11 +202,7 @@ def quietly(name: str, work: Callable[[], T]) -> T:
         failed = type(error).__name__
     if failed == "RuntimeError":  # what the engine makes of a key that was pressed
         raise TableError(f"{name} cannot be read as a table, or reading it was broken off")
-    if failed == "InvalidInputException":
-        raise TableError(
-            f"{name} cannot be read as a table: do all lines have as many fields as the header, the first?"
-        )
-    raise TableError(f"{name} cannot be read as a table ({failed})")
+    raise TableError(f"{name} cannot be read as a table ({failed}){hint}")
 
 
 def _kind(kind: str) -> str:
@@ -284,7 +281,8 @@ def _open_csv(path: Path, literal: str, name: str) -> Source:
         f"ignore_errors = false, parallel = false, hive_partitioning = false, columns = {{{columns}}}"
     )
     quoted = quietly(name, lambda: _has_quotes(path, name))
-    source = Source(_connect(), f"read_csv({options}, strict_mode = true)", name)
+    hint = ": do all lines have as many fields as the header, the first of them?"
+    source = Source(_connect(), f"read_csv({options}, strict_mode = true)", name, hint)
     if quoted:
         counted = source.query(f"SELECT count(*) FROM read_csv({options}, strict_mode = false)")
         if counted != [(source.rows,)]:

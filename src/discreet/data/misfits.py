@@ -6,6 +6,7 @@ from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
 from discreet.domain import Domain
+from discreet.domain.yaml import parse_number
 from discreet.errors import MisfitError, TableError
 
 
@@ -18,7 +19,7 @@ class Misfit:
     foreign: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Look:
     """What a draft sees of a column. For the custodian only.
 
@@ -51,11 +52,16 @@ class Look:
 
 
 def check_names(name: str, columns: Collection[object]) -> None:
-    """Refuse a table with two columns that SQL engines could not tell apart."""
+    """Refuse a table with two columns that SQL engines could not tell apart.
+
+    They are named, but for numbers: these are values where a file has no line of names.
+    """
     seen: dict[str, str] = {}
     for column in map(str, columns):
         if column.lower() in seen:
             first, which = seen[column.lower()], "" if column == seen[column.lower()] else ", which differ only in case"
+            if parse_number(column) is not None:
+                raise TableError(f"{name} has two columns by one name, a number: does its first line hold names?")
             raise TableError(f"{name} has two columns by one name, {first!r} and {column!r}{which}: rename one of them")
         seen[column.lower()] = column
 

@@ -41,6 +41,13 @@ def _check_labels(labels: Iterable[str | None]) -> None:
             raise DomainError("a label that is not valid Unicode text")
 
 
+def _texts(given: object, key: str) -> tuple[str, ...]:
+    """Return a list of texts; one text alone would be taken for a list of its letters."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):
+        raise DomainError(f"{key}: a list of texts")
+    return tuple(given)
+
+
 def _plain_numbers(given: Iterable[float], count: int | None = None) -> tuple[float, ...]:
     """Return numbers as Python has them; those of NumPy are taken, texts are not."""
     try:
@@ -80,6 +87,11 @@ class Categorical:
             raise DomainError("categories: declare at least one")
         if len(set(self.categories)) != len(self.categories):
             raise DomainError("categories: the same label stands twice")
+        for key in ("missing_codes", "ignore"):
+            object.__setattr__(self, key, _texts(getattr(self, key), key))
+        if not isinstance(self.merge, Mapping):
+            raise DomainError("merge: other ways to write a category, as in {'male': ['m', 'M.']}")
+        object.__setattr__(self, "merge", {label: _texts(texts, "merge") for label, texts in self.merge.items()})
         _check_labels((self.missing, self.other, *self.missing_codes))
         _check_labels(text for texts in self.merge.values() for text in texts)
         if len(self.levels) > MAX_LEVELS:
@@ -156,6 +168,8 @@ class Numeric:
             raise DomainError(f"bins: a whole number from 1 to {MAX_BINS}, or the bins' edges")
         if isinstance(self.bins, tuple):
             self._check_edges(self.bins)
+        for key in ("missing_codes", "units"):
+            object.__setattr__(self, key, _texts(getattr(self, key), key))
         _check_labels((self.missing, self.other, *self.missing_codes))
         check_signs(self.decimal, self.thousands, self.units)
         self._check_at()
