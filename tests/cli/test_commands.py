@@ -147,6 +147,7 @@ def test_a_draft_that_nobody_judged_is_refused_before_anything_is_spent(files):
         result = run(command, folder / "data.csv", *columns, *options)
         assert result.exit_code == 2, command
         assert "Judge every line" in result.stderr
+        assert "ledger was begun" not in result.stderr
     judged = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
     (folder / "draft.yaml").write_text(judged)
     assert run("discover", folder / "data.csv", *options).exit_code == 0

@@ -67,7 +67,7 @@ def direction(
     if len(columns) % 2:
         raise SettingError("columns: two for each pair, one after the other")
     pairs = list(zip(columns[::2], columns[1::2], strict=True))
-    domain = read_domain(domain_file)
+    domain = read_domain(domain_file, published=not not_private)
     if (protects != "everything") != not_private:
         raise SettingError("protects: halves go with --not-private, and nothing else does")
     if not_private:

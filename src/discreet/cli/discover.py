@@ -148,7 +148,7 @@ def discover(
         raise SettingError("epsilon: set the total privacy budget with --epsilon")
     if out is not None and not record.answered():
         refuse_release(out)
-    domain = read_domain(domain_file)
+    domain = read_domain(domain_file, published=True)
     chosen = settings_for(method, domain.widest()).changed(**settings)
     with record.follow(data) as account:
         found = run(

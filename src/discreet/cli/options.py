@@ -75,11 +75,14 @@ def searches() -> tuple[str, ...]:
     return SEARCHES
 
 
-def read_domain(path: str) -> Domain:
-    """Read a domain file."""
-    from discreet.domain import Domain
+def read_domain(path: str, *, published: bool = False) -> Domain:
+    """Read a domain file; one that is published with a release is no draft, and that is told before anything begins."""
+    from discreet.domain.domain import Domain, check_domain
 
-    return Domain.from_yaml(Path(path))
+    found = Domain.from_yaml(Path(path))
+    if published:
+        check_domain(found)
+    return found
 
 
 def names_in(text: str) -> list[str]:

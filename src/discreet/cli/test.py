@@ -69,13 +69,14 @@ def test(
         raise SettingError("columns: X and Y are tested; name what is given with --given")
     if out is not None:
         check_new(out, again=record.answered())
+    domain = read_domain(domain_file, published=True)
     with record.follow(data) as account:
         found = examine(
             data,
             x,
             y,
             (*given, *more),
-            domain=read_domain(domain_file),
+            domain=domain,
             epsilon=epsilon,
             delta=delta,
             test=test,
