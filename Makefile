@@ -5,11 +5,11 @@ VENV ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
-EXTRAS := dev,spark,java,browser,docs
+EXTRAS := dev,spark,java,browser,docs,pdf
 INTEROP := $(VENV)-interop
 SYNTHETIC := $(VENV)-synthetic
 
-.PHONY: demo test test-all slow interop nightly docs lint lock bench synthetic clean
+.PHONY: demo test test-all slow interop nightly docs proofs lint lock bench synthetic clean
 
 demo: $(VENV)/.demo
 	$(BIN)/discreet demo
@@ -36,6 +36,9 @@ interop: $(INTEROP)/.ready
 docs: $(VENV)/.all
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
+
+proofs: $(VENV)/.all
+	$(BIN)/python docs/proofs.py site/theory/proofs.pdf
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

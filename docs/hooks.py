@@ -10,10 +10,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
+import proofs
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -22,6 +24,8 @@ ROOT = Path(__file__).parent.parent
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 COMMAND_LINE = "<!-- every command -->"
+DOCUMENT = "theory/proofs.pdf"
+"""All proofs as one document, where typst is installed."""
 ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 SHIM, OURS = "https://unpkg.com/iframe-worker/shim", "assets/search-from-disk.js"
 """What the theme would load from elsewhere so that search works from disk, and what it loads instead."""
@@ -97,6 +101,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, _page_of(path), content=content))
         if path.endswith(".md"):
             waiting += _links(path, content)
+    if find_spec("typst"):
+        files.append(File.generated(config, DOCUMENT, content=proofs.compile_pdf()))
     return files
 
 
@@ -128,6 +134,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     parts = FENCE.split(markdown)
     parts[::2] = [LINK.sub(turned, _with_lists(part)) for part in parts[::2]]
     whole = "".join(parts)
+    if find_spec("typst"):
+        whole = whole.replace(f"`site/{DOCUMENT}`", f"[`{DOCUMENT}`]({posixpath.relpath(DOCUMENT, here or '.')})")
     return whole.replace(COMMAND_LINE, _commands()) if COMMAND_LINE in whole else whole
 
 

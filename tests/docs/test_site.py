@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,9 @@ def test_proofs_and_commands_are_there(site):
     for proof in (ROOT / "src/discreet").rglob("*.md"):
         page = site / "theory/proofs" / proof.relative_to(ROOT / "src/discreet").with_suffix(".html")
         assert page.exists(), proof
+    if find_spec("typst"):
+        assert (site / "theory/proofs.pdf").read_bytes().startswith(b"%PDF-")
+        assert "proofs.pdf" in parsed(site / "theory/index.html").links
     text = (site / "reference/command-line.html").read_text(encoding="utf-8")
     for name in ("discreet discover", "discreet ledger verify", "discreet experiment accuracy"):
         assert f"Usage: {name} " in text

@@ -25,7 +25,7 @@ class Counts:
 
     Proof
     -----
-    ``counts.md``.
+    ``counts.md``, Claim.
     """
 
     sets: tuple[tuple[str, ...], ...]

@@ -111,7 +111,7 @@ class BinnedSums:
 
     Proof
     -----
-    ``curves.md``.
+    ``curves.md``, Claim.
     """
 
     of: Scaled

@@ -108,7 +108,7 @@ class SquaredErrors(Difference):
 
     Proof
     -----
-    ``direction.md``.
+    ``direction.md``, Squared errors.
     """
 
     kind: ClassVar[str] = "squared errors"
@@ -132,7 +132,7 @@ class KendallResiduals(Difference):
 
     Proof
     -----
-    ``direction.md``.
+    ``direction.md``, Kendall.
     """
 
     kind: ClassVar[str] = "Kendall of residuals"
@@ -155,7 +155,7 @@ class SpearmanResiduals(Difference):
 
     Proof
     -----
-    ``direction.md``.
+    ``direction.md``, Spearman.
     """
 
     kind: ClassVar[str] = "Spearman of residuals"
@@ -177,7 +177,7 @@ class RootHSIC(Difference):
 
     Proof
     -----
-    ``direction.md``.
+    ``direction.md``, HSIC.
     """
 
     kind: ClassVar[str] = "root of HSIC of residuals"
@@ -199,7 +199,7 @@ class HSIC(Difference):
 
     Proof
     -----
-    ``direction.md``.
+    ``direction.md``, HSIC.
     """
 
     kind: ClassVar[str] = "HSIC of residuals"
@@ -221,7 +221,7 @@ class FeatureHSIC(Difference):
 
     Proof
     -----
-    ``direction.md``.
+    ``direction.md``, By features.
     """
 
     kind: ClassVar[str] = "root of HSIC of residuals by features"

@@ -23,7 +23,7 @@ class ConditionalTotalVariation(Dependence):
 
     Proof
     -----
-    ``information.md``.
+    ``information.md``, Conditional total variation.
     """
 
     kind: ClassVar[str] = "total variation"
@@ -74,7 +74,7 @@ class ConditionalInformation(Dependence):
 
     Proof
     -----
-    ``information.md``.
+    ``information.md``, Information.
     """
 
     kind: ClassVar[str] = "information"

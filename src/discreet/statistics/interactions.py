@@ -52,7 +52,7 @@ class Interactions:
 
     Proof
     -----
-    ``interactions.md``.
+    ``interactions.md``, Claim.
     """
 
     sets: tuple[tuple[str, ...], ...]

@@ -50,7 +50,7 @@ class Margins:
 
     Proof
     -----
-    ``margins.md``.
+    ``margins.md``, Claim 1.
     """
 
     parts: tuple[Margin, ...]
@@ -92,7 +92,7 @@ class Separators(Margins):
 
     Proof
     -----
-    ``margins.md``.
+    ``margins.md``, Claim 1.
     """
 
     @property
@@ -118,7 +118,7 @@ class HowMany(Margins):
 
     Proof
     -----
-    ``margins.md``.
+    ``margins.md``, Claim 2.
     """
 
     @property
@@ -150,7 +150,7 @@ class Contrasts:
 
     Proof
     -----
-    ``margins.md``.
+    ``margins.md``, Claim 3.
     """
 
     without: tuple[Margin, ...]

@@ -126,7 +126,7 @@ class MeanLengths(Kernels):
 
     Proof
     -----
-    ``pairwise_hsic.md``.
+    ``pairwise_hsic.md``, Mean features.
     """
 
     kind: ClassVar[str] = "mean features"
@@ -161,7 +161,7 @@ class PairwiseHSIC(Kernels):
 
     Proof
     -----
-    ``pairwise_hsic.md``.
+    ``pairwise_hsic.md``, Dependence.
     """
 
     kind: ClassVar[str] = "dependence of pairs"

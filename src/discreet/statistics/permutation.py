@@ -180,7 +180,7 @@ class PermutedHSIC:
 
     Proof
     -----
-    ``permutation.md``.
+    ``permutation.md``, Claim 1 and Claim 2.
     """
 
     symmetric: ClassVar[bool] = False

@@ -35,7 +35,7 @@ class Quantiles:
 
     Proof
     -----
-    ``quantiles.md``.
+    ``quantiles.md``, Claim.
     """
 
     columns: tuple[str, ...]
@@ -107,7 +107,7 @@ class Quartiles:
 
     Proof
     -----
-    ``quantiles.md``.
+    ``quantiles.md``, Sensitivity of quartiles' utilities.
     """
 
     of: Scaled

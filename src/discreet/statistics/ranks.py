@@ -187,7 +187,7 @@ class StratifiedKendallDet(Ranked):
 
     Proof
     -----
-    ``ranks.md``.
+    ``ranks.md``, Public denominator.
     """
 
     kind: ClassVar[str] = "stratified Kendall with a public denominator"
@@ -213,7 +213,7 @@ class StratifiedSpearman(Ranked):
 
     Proof
     -----
-    ``ranks.md``.
+    ``ranks.md``, Stratified Spearman.
     """
 
     kind: ClassVar[str] = "stratified Spearman"

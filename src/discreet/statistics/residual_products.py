@@ -59,7 +59,7 @@ class FitSums:
 
     Proof
     -----
-    ``residual_products.md``.
+    ``residual_products.md``, Claim 1.
     """
 
     of: Compared
@@ -131,7 +131,7 @@ class ResidualProduct:
 
     Proof
     -----
-    ``residual_products.md``.
+    ``residual_products.md``, Claim 2.
     """
 
     of: Compared

@@ -35,7 +35,7 @@ class RoundedGaussian:
 
     Proof
     -----
-    ``additive.md``: for integers it is the continuous Gaussian mechanism followed by rounding.
+    ``additive.md``, Rounded Gaussian: for integers it is the continuous Gaussian mechanism followed by rounding.
     """
 
     sigma: float
@@ -76,7 +76,7 @@ class ShapedGaussian:
 
     Proof
     -----
-    ``additive.md``.
+    ``additive.md``, Shaped Gaussian.
     """
 
     sigma: float
@@ -130,7 +130,7 @@ class DiscreteGaussian:
 
     Proof
     -----
-    ``additive.md``.
+    ``additive.md``, Discrete Gaussian.
     """
 
     sigma: float
@@ -167,7 +167,7 @@ class DiscreteLaplace:
 
     Proof
     -----
-    ``additive.md``.
+    ``additive.md``, Discrete Laplace.
     """
 
     scale: float

@@ -37,7 +37,7 @@ class Selection:
 
     Proof
     -----
-    ``exponential.md``.
+    ``exponential.md``, Bounded range.
     """
 
     scale: float
@@ -88,7 +88,7 @@ class TopK:
 
     Proof
     -----
-    ``exponential.md``.
+    ``exponential.md``, The best k.
     """
 
     scale: float

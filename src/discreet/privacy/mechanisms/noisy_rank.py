@@ -40,7 +40,7 @@ class NoisyRank:
 
     Proof
     -----
-    ``noisy_rank.md``.
+    ``noisy_rank.md``, Claim.
     """
 
     scale: float

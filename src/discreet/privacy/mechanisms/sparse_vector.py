@@ -43,7 +43,7 @@ class AboveThreshold:
 
     Proof
     -----
-    ``sparse_vector.md``.
+    ``sparse_vector.md``, epsilon = D/s_1.
     """
 
     threshold_scale: float
