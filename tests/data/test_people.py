@@ -18,7 +18,11 @@ from discreet.data import people
 from discreet.data.load import Reading, load, open_source
 from discreet.data.stream import StreamTable
 from discreet.domain import People
-from discreet.errors import DomainError, DoubtWarning, MisfitError
+from discreet.errors import DomainError, DoubtWarning, MisfitError, ReleaseError
+from discreet.privacy.statement import Privacy
+from discreet.release.discovery import Discovery
+from discreet.report.html import report_html
+from discreet.report.terminal import statement_text
 from support.people import KEYS, bounded, domain_of, drawn_rows, sample_rows
 
 
@@ -260,6 +264,7 @@ def test_the_domain_is_read_and_written():
         ("{id: a, max_rows: 2}", "also a declared column"),
         ("{id: who}", "max_rows"),
         ("{max_rows: 2}", "id"),
+        ("{name: patient}", "max_rows"),
         ("{id: who, max_rows: 2, most: 3}", "most"),
         ("{id: who, max_rows: 2, name: ' '}", "unit"),
         ("[who, 2]", "unit"),
@@ -278,3 +283,91 @@ def test_an_id_that_is_not_there():
         load(frame.drop(columns="who"), domain_of((2, 2), 1_900, 3))
     with pytest.raises(MisfitError, match="no column 'x0'"):
         load(frame.drop(columns="x0"), domain_of((2, 2), 1_900, 3))
+
+
+# --- rows that may be there or not ----------------------------------------------------------------------------------
+
+
+def of_rows(codes, sizes, n, key, **mutant):
+    """Do what people.md says where no id tells people apart: no line is cut but the last."""
+    return bounded([("", row) for row in codes], sizes, n, 10**6, key, **mutant)
+
+
+def by_place(codes, sizes, n, key):
+    """Label rows by where they stand in the table: a row that leaves renames all that follow."""
+    return bounded([(str(i), row) for i, row in enumerate(codes)], sizes, n, 1, key)
+
+
+def to_size(codes, sizes, n, key):
+    """Take rows of the table again where there are too few."""
+    return Counter([*codes, *codes, *[(0,) * len(sizes)] * n][:n])
+
+
+def one_row_apart(values, largest):
+    """Yield all pairs of tables of which one comes from the other by adding, removing or replacing one row."""
+    for rest in multisets(values, largest):
+        around = [rest, *((value, *rest) for value in values)]
+        yield from ((a, b) for a in around for b in around)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 7])
+def test_a_row_that_comes_goes_or_changes_moves_one_row(n):
+    pairs = list(one_row_apart(list(product(range(2), range(2))), 3))
+    for key in KEYS:
+        assert max(moved(of_rows(a, (2, 2), n, key), of_rows(b, (2, 2), n, key)) for a, b in pairs) == 1
+
+
+@pytest.mark.parametrize("mutant", [by_place, to_size, lambda *args: of_rows(*args, prefix=False)])
+def test_the_check_of_single_rows_catches_what_is_wrong(mutant):
+    pairs = list(one_row_apart([(0,), (1,), (2,)], 4))
+    assert any(moved(mutant(a, (3,), n, k), mutant(b, (3,), n, k)) > 1 for k in KEYS for n in (2, 7) for a, b in pairs)
+
+
+def there_or_not(sizes, n):
+    return dc.Domain(domain_of(sizes, n, 1).columns, rows=n, unit="patient", people=People(None, 1))
+
+
+def test_the_engine_does_so_with_single_rows():
+    rng = np.random.default_rng(5)
+    for trial in range(24):
+        sizes, n = ((2, 3), (2,), (3, 2, 300))[trial % 3], int(rng.integers(1, 30))
+        codes = [row for _, row in drawn_rows(rng, sizes, int(rng.integers(1, 40)))]
+        domain, key = there_or_not(sizes, n), sha256(rng.bytes(8)).hexdigest()
+        source = open_source({f"x{j}": [str(row[j]) for row in codes] for j in range(len(sizes))})
+        found = source.arrays(people.chosen_sql(source.relation, source.kinds, domain, key))
+        used = np.column_stack([found[c] for c in domain])
+        made = np.column_stack(list(people.fillers(domain, 0, n - len(used)).values()))
+        assert Counter(map(tuple, np.concatenate([used, made]).tolist())) == of_rows(codes, sizes, n, key)
+
+
+def test_how_many_rows_there_are_is_the_custodians():
+    frame, told = sample_rows().drop(columns="who"), []
+    few = load(frame, there_or_not((2, 2), 2_900), reading=Reading(doubt=told.append))
+    assert (few.rows, told) == (2_900, [])
+    more = load(frame, there_or_not((2, 2), 3_100), reading=Reading(doubt=told.append))
+    assert more.rows == 3_100
+    assert "has 3,000 rows, the domain declares 3,100: 100 rows are made up" in told[0]
+    with pytest.raises(MisfitError, match=r"has 3,000 rows, the domain declares 4,000; declare .* such as 3,000"):
+        load(frame, there_or_not((2, 2), 4_000))
+    assert "3,000 rows. That is for the custodian only" in str(dc.check(frame, there_or_not((2, 2), 2_900)))
+    assert not dc.check(frame, there_or_not((2, 2), 4_000)).fits
+
+
+def test_a_release_says_that_a_row_may_be_absent():
+    domain = there_or_not((2, 2), 2_900)
+    assert domain.to_dict()["unit"] == {"name": "patient", "max_rows": 1}
+    assert dc.Domain.from_yaml(domain.to_yaml()) == domain
+    assert (domain.group, domain.protects) == (1, "one row, there or not")
+    found = dc.discover(sample_rows(), domain=domain, epsilon=5.0)
+    privacy = found.to_dict()["privacy"]
+    assert privacy["neighbors"] == "add-remove-or-replace-one-row"
+    assert "max_rows" not in privacy
+    assert Discovery.from_json(found.to_json()).privacy == found.privacy
+    assert "3,000" not in found.to_json()
+    assert "3000" not in found.to_json()
+    words = " ".join(statement_text(found).split())
+    assert "for adding, removing or replacing one row" in words
+    assert "had that row been absent or held anything else" in words
+    assert "add, remove or replace one row" in report_html(found)
+    with pytest.raises(ReleaseError):
+        Privacy.from_dict({**privacy, "max_rows": 1})

@@ -137,7 +137,9 @@ class Source(Sealed):
     def rows_left(self, domain: Domain) -> int:
         """Return how many rows there are if at most ``max_rows`` of each person are kept. For the custodian only."""
         people = check_id(self.name, self.kinds, domain)
-        person = person_sql(people.id, self.kinds[people.id])
+        if people.id is None:
+            return self.rows
+        person = person_sql(people.id, self.kinds)
         return int(self.query(left_sql(self.relation, person, people.max_rows))[0][0])
 
     def choose(self, domain: Domain, key: str, doubt: Progress | None = None) -> Choice:

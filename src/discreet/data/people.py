@@ -50,14 +50,16 @@ def people_of(domain: Domain) -> People:
 def check_id(name: str, present: Container[str], domain: Domain) -> People:
     """Return how people are told apart; refuse a table without the column that does."""
     people = people_of(domain)
-    if people.id not in present:
+    if people.id is not None and people.id not in present:
         raise MisfitError(f"{name} has no column {people.id!r}, which tells one {domain.unit} from another")
     return people
 
 
-def person_sql(name: str, kind: str) -> str:
+def person_sql(name: str | None, kinds: Mapping[str, str]) -> str:
     """Return an SQL expression for a person's id as text; all rows without one have the empty text."""
-    raw = quote_name(name)
+    if name is None:
+        return "''"
+    raw, kind = quote_name(name), kinds[name]
     text = f"coalesce(CAST({raw} AS VARCHAR), '')"
     if kind not in ("FLOAT", "DOUBLE"):
         return text
@@ -65,10 +67,13 @@ def person_sql(name: str, kind: str) -> str:
     return f"CASE WHEN isnan({raw}) THEN '' WHEN {whole} THEN CAST(CAST({raw} AS BIGINT) AS VARCHAR) ELSE {text} END"
 
 
-def person_expr(raw: Expr, engine: Engine) -> Expr:
+def person_expr(table: Expr, name: str | None, engine: Engine) -> Expr:
     """Return a person's id as text; all rows without one have the empty text."""
     import ibis
 
+    if name is None:
+        return ibis.literal("")
+    raw = table[name]
     if raw.type().is_decimal():
         return ibis.cases((gone(raw, engine), ""), else_=engine.write_decimal(raw))
     text = ibis.coalesce(raw.cast("string"), ibis.literal(""))
@@ -103,20 +108,22 @@ def chosen_sql(relation: str, kinds: Mapping[str, str], domain: Domain, key: str
 
     Rows are numbered among their equals, so that no two have the same label, and the label is hashed after the key.
     The first half of the hash puts the rows of each person in line, the last half the rows that are left of all; both
-    lines are cut. (With one half for both, people with many rows would be more likely to be used.)
+    lines are cut. (With one half for both, people with many rows would be more likely to be used.) Where no id tells
+    people apart, every row is in a line of its own.
     """
     people = people_of(domain)
+    whose = "label" if people.id is None else "person"
     places = {column: f"c{i}" for i, column in enumerate(domain)}
     codes = ", ".join(f"{code_sql(c, domain[c], kinds[c])} AS {place}" for c, place in places.items())
     text = "concat_ws(',', " + ", ".join(f"CAST({place} AS VARCHAR)" for place in places.values()) + ")"
     back = ", ".join(f"{place} AS {quote_name(column)}" for column, place in places.items())
     return (
-        f"WITH coded AS (SELECT {person_sql(people.id, kinds[people.id])} AS person, {codes} FROM {relation}), "
+        f"WITH coded AS (SELECT {person_sql(people.id, kinds)} AS person, {codes} FROM {relation}), "
         f"written AS (SELECT *, {text} AS codes FROM coded), "
         "numbered AS (SELECT *, row_number() OVER (PARTITION BY person, codes) AS nth FROM written), "
         "labelled AS (SELECT *, codes || ';' || CAST(nth AS VARCHAR) || ';' || person AS label FROM numbered), "
         f"hashed AS (SELECT *, sha256({quote_text(key + ';')} || label) AS digest FROM labelled), "
-        f"ranked AS (SELECT *, row_number() OVER (PARTITION BY person ORDER BY left(digest, {HALF}), label) AS rank "
+        f"ranked AS (SELECT *, row_number() OVER (PARTITION BY {whose} ORDER BY left(digest, {HALF}), label) AS rank "
         f"FROM hashed) SELECT {back} FROM ranked WHERE rank <= {people.max_rows} "
         f"ORDER BY right(digest, {HALF}), label LIMIT {domain.rows}"
     )
@@ -135,7 +142,7 @@ def chosen_expr(table: Expr, codes: Mapping[str, Expr], domain: Domain, key: str
     import ibis
 
     people = people_of(domain)
-    coded = table.select(person=person_expr(table[people.id], engine), **codes)
+    coded = table.select(person=person_expr(table, people.id, engine), **codes)
     written = coded.mutate(codes=ibis.literal(",").join([coded[alias].cast("string") for alias in codes]))
     nth = ibis.row_number().over(group_by=[written.person, written.codes], order_by=written.codes) + 1
     numbered = written.mutate(nth=nth)
@@ -143,7 +150,8 @@ def chosen_expr(table: Expr, codes: Mapping[str, Expr], domain: Domain, key: str
     labelled = numbered.mutate(label=label)
     hashed = labelled.mutate(digest=engine.sha256(ibis.literal(key + ";") + labelled.label))
     first, last = hashed.digest.left(HALF), hashed.digest.right(HALF)
-    line = ibis.row_number().over(group_by=hashed.person, order_by=[first, hashed.label])
+    whose = hashed.label if people.id is None else hashed.person
+    line = ibis.row_number().over(group_by=whose, order_by=[first, hashed.label])
     ranked = hashed.mutate(place=line, last=last)
     kept = ranked.filter(ranked.place < people.max_rows)
     return kept.order_by([kept["last"], kept.label]).limit(domain.rows).select(*codes)
@@ -164,8 +172,9 @@ def count_made_up(name: str, domain: Domain, left: int, doubt: Progress | None) 
     missing = domain.rows - left
     if missing <= 0:
         return 0
-    most = people_of(domain).max_rows
-    found = f"{name} has {left:,} rows if at most {most:,} are kept of each {domain.unit}, the domain declares "
+    people = people_of(domain)
+    kept = "" if people.id is None else f" if at most {people.max_rows:,} are kept of each {domain.unit}"
+    found = f"{name} has {left:,} rows{kept}, the domain declares "
     if missing > MADE_UP * domain.rows:
         raise MisfitError(f"rows: {found}{domain.rows:,}; declare a round number below, such as {round_below(left):,}")
     tell(doubt, f"{found}{domain.rows:,}: {missing:,} rows are made up. That is for the custodian only")

@@ -35,20 +35,23 @@ class People:
     Parameters
     ----------
     id
-        The column that tells people apart. It is no declared column; rows without an id are one person's.
+        The column that tells people apart. It is no declared column; rows without an id are one person's. None if
+        every row is a person of its own, who may be there or not: ``max_rows`` is 1.
     max_rows
         So many rows of a person are used at most. Noise is so many times as large.
     """
 
-    id: str
+    id: str | None
     max_rows: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
+        if self.id is not None and (not isinstance(self.id, str) or not self.id or not self.id.isprintable()):
             raise DomainError("unit: `id` names the column that tells people apart")
         whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
         if not whole or not 1 <= self.max_rows <= MAX_ROWS_OF_PERSON:
             raise DomainError(f"unit: `max_rows` is a whole number from 1 to {MAX_ROWS_OF_PERSON:,}")
+        if self.id is None and self.max_rows > 1:
+            raise DomainError("unit: with several rows of a person, `id` names the column that tells people apart")
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class Domain:
             raise DomainError("unit: People(id, max_rows) says how people are told apart")
         if self.unit == UNIT:
             object.__setattr__(self, "unit", PERSON)
-        if people.id.lower() in {name.lower() for name in self.columns}:
+        if people.id is not None and people.id.lower() in {name.lower() for name in self.columns}:
             raise DomainError(f"unit: the id {people.id!r} is also a declared column; an id tells people apart only")
 
     def __repr__(self) -> str:
@@ -118,7 +121,9 @@ class Domain:
     @property
     def protects(self) -> str:
         """What the promise is made to, as a ledger notes it."""
-        return UNIT if self.people is None else f"all rows of one {self.people.id}"
+        if self.people is None:
+            return UNIT
+        return "one row, there or not" if self.people.id is None else f"all rows of one {self.people.id}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -248,8 +253,10 @@ class Domain:
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, ready for YAML or JSON; ``from_dict`` reads them back."""
         columns = {name: write_column(column) for name, column in self.columns.items()}
-        people = self.people
-        unit = self.unit if people is None else {"name": self.unit, "id": people.id, "max_rows": people.max_rows}
+        unit: str | dict[str, Any] = self.unit
+        if self.people is not None:
+            told_apart = {} if self.people.id is None else {"id": self.people.id}
+            unit = {"name": self.unit, **told_apart, "max_rows": self.people.max_rows}
         return {"rows": self.rows, "unit": unit, "columns": columns}
 
     def to_yaml(self) -> str:
@@ -274,9 +281,8 @@ def _read_unit(node: Node) -> tuple[str, People | None]:
         return as_text(node, DomainError, "unit"), None
     given = as_mapping(node, DomainError, "unit")
     refuse_unknown(given, ("name", "id", "max_rows"), DomainError, "unit")
-    if "id" not in given or "max_rows" not in given:
+    if "max_rows" not in given:
         raise DomainError("unit: `id` (the column that tells people apart) and `max_rows` (rows kept of each)")
-    people = People(
-        as_text(given["id"], DomainError, "unit: id"), as_int(given["max_rows"], DomainError, "unit: max_rows")
-    )
+    told_apart = as_text(given["id"], DomainError, "unit: id") if "id" in given else None
+    people = People(told_apart, as_int(given["max_rows"], DomainError, "unit: max_rows"))
     return as_text(given.get("name", PERSON), DomainError, "unit: name"), people

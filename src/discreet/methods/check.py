@@ -80,10 +80,10 @@ class Check:
             if one["kind"] == "foreign" and 2 * one["values"] > self.rows:
                 lines.append("  " + _MOSTLY.format(**one))
         if self.left is not None and self.domain.people is not None:
+            most = f"at most {self.domain.people.max_rows:,} are kept of each {self.domain.unit}"
+            left = "" if self.domain.people.id is None else f", of which {self.left:,} are left if {most}"
             lines.append(
-                f"{self.rows:,} rows, of which {self.left:,} are left if at most {self.domain.people.max_rows:,} are "
-                f"kept of each {self.domain.unit}. That is for the custodian only; declare a round number below as "
-                "`rows`."
+                f"{self.rows:,} rows{left}. That is for the custodian only; declare a round number below as `rows`."
             )
         lines += [_PROBLEMS[one["problem"]].format(**one) for one in self.problems]
         if self.ignored:
@@ -172,7 +172,7 @@ def _count_left(source: Source | EngineSource, domain: Domain, problems: list[di
     """Return how many rows are left of all people, and note what is wrong; None if rows stand for themselves."""
     if domain.people is None:
         return None
-    if domain.people.id not in source.kinds:
+    if domain.people.id is not None and domain.people.id not in source.kinds:
         problems.append({"column": domain.people.id, "problem": "absent"})
         return 0
     left = source.rows_left(domain)

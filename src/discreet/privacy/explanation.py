@@ -165,8 +165,8 @@ def _effect(promise: Promise) -> list[str]:
     absent = (
         "Not to take part is to have another in your place, a row that says nothing about you: every value missing "
         "where the domain has a level for that, or one made up without you. (That there is a row is not hidden; the "
-        "number of rows is public.) At epsilon 0 and delta 0 your row could change nothing at all (noninterference), "
-        "nor could anybody's: nothing would be learned."
+        "number of rows is public, unless the domain says `unit: {max_rows: 1}`.) At epsilon 0 and delta 0 your row "
+        "could change nothing at all (noninterference), nor could anybody's: nothing would be learned."
     )
     lines = [["With another row in your place", "With yours, at most"]]
     lines += [[_percent(p), _percent(promise.chance_here(p))] for p in CHANCES]

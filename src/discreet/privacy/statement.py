@@ -10,7 +10,7 @@ from discreet.domain import Domain
 from discreet.errors import ReleaseError
 from discreet.privacy.budget import Budget
 
-ONE_ROW, ONE_PERSON = "replace-one-row", "change-one-person"
+ONE_ROW, ONE_PERSON, ANY_ROW = "replace-one-row", "change-one-person", "add-remove-or-replace-one-row"
 """What neighbouring tables differ in."""
 
 
@@ -57,8 +57,8 @@ class Spending:
 class Privacy:
     """The promise, and what it was spent on.
 
-    With ``max_rows`` it is made to a person: to all their rows together, of which so many are used at most. What was
-    spent is counted for one row.
+    With ``max_rows`` it is made to a person: to all their rows together, of which so many are used at most. With
+    ``absent`` it is made to a row that may be there or not. What was spent is counted for one row.
     """
 
     epsilon: float
@@ -68,6 +68,7 @@ class Privacy:
     spent: tuple[Spending, ...]
     ledger: Stamp | None = None
     max_rows: int | None = None
+    absent: bool = False
 
     def __repr__(self) -> str:
         """Say in a line what is promised to whom."""
@@ -83,15 +84,23 @@ class Privacy:
     def of(cls, budget: Budget, domain: Domain, *, private: bool) -> Privacy:
         """Return the statement of a budget."""
         spent = tuple(Spending(e.statistic, e.mechanism, e.currency.value, float(e.amount)) for e in budget.entries)
-        most = None if domain.people is None else domain.people.max_rows
-        return cls(budget.epsilon, budget.delta, domain.unit, private, spent, max_rows=most)
+        absent = domain.people is not None and domain.people.id is None
+        most = None if domain.people is None or absent else domain.people.max_rows
+        return cls(budget.epsilon, budget.delta, domain.unit, private, spent, max_rows=most, absent=absent)
+
+    @property
+    def neighbors(self) -> str:
+        """What neighbouring tables differ in."""
+        if self.absent:
+            return ANY_ROW
+        return ONE_ROW if self.max_rows is None else ONE_PERSON
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "epsilon": self.epsilon,
             "delta": self.delta,
-            "neighbors": ONE_ROW if self.max_rows is None else ONE_PERSON,
+            "neighbors": self.neighbors,
             "unit": self.unit,
             **({} if self.max_rows is None else {"max_rows": self.max_rows}),
             "private": self.private,
@@ -110,8 +119,8 @@ class Privacy:
         if not epsilon > 0 or not 0 <= delta < 1 or any(s.amount < 0 for s in spent) or not isinstance(private, bool):
             raise ReleaseError("the privacy statement makes no sense")
         neighbors, most = data.get("neighbors", ONE_ROW), data.get("max_rows")
-        sound = most is None if neighbors == ONE_ROW else type(most) is int and most >= 1
-        if neighbors not in (ONE_ROW, ONE_PERSON) or not sound:
+        sound = type(most) is int and most >= 1 if neighbors == ONE_PERSON else most is None
+        if neighbors not in (ONE_ROW, ONE_PERSON, ANY_ROW) or not sound:
             raise ReleaseError("the privacy statement does not say who is protected")
         ledger = None if data.get("ledger") is None else Stamp.from_dict(data["ledger"])
-        return cls(epsilon, delta, str(data["unit"]), private, spent, ledger, most)
+        return cls(epsilon, delta, str(data["unit"]), private, spent, ledger, most, neighbors == ANY_ROW)

@@ -15,6 +15,7 @@ from importlib.resources import files
 from discreet._version import __version__
 from discreet.domain import Column, Numeric
 from discreet.domain.knowledge import NOTHING_KNOWN
+from discreet.privacy.statement import Privacy
 from discreet.release.discovery import LIKELY, Confidence, Discovery
 from discreet.report.budget import balance, merge_small, share_left, steps
 from discreet.report.layout import lay_out, visible
@@ -152,7 +153,7 @@ def _head(discovery: Discovery) -> str:
         *([f"made on {discovery.about.made}"] if discovery.about.made else []),
         f"epsilon {privacy.epsilon:g}",
         f"delta {privacy.delta:g}",
-        "replace one row" if privacy.max_rows is None else f"change all rows of one {privacy.unit}",
+        _neighbours(privacy),
         f"method {discovery.method}",
     ]
     bad = (
@@ -365,6 +366,12 @@ def _facts(discovery: Discovery) -> str:
     }
     items = "".join(f"<dt>{escape(visible(k))}</dt><dd>{escape(visible(v))}</dd>" for k, v in known.items())
     return f'<h2>How it was made</h2><dl class="facts">{items}</dl>'
+
+
+def _neighbours(privacy: Privacy) -> str:
+    if privacy.absent:
+        return "add, remove or replace one row"
+    return "replace one row" if privacy.max_rows is None else f"change all rows of one {privacy.unit}"
 
 
 def _unit(discovery: Discovery) -> str:

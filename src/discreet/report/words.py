@@ -121,6 +121,8 @@ def promised_words(privacy: Privacy, rows: int) -> list[str]:
     )
     whom = "whoever is" if privacy.unit == UNIT else f"each {privacy.unit}"
     whom, instead = f"{whom} behind any one of the {rows:,} rows", "had that row held anything else"
+    if privacy.absent:
+        instead = "had that row been absent or held anything else"
     if privacy.max_rows is not None:
         whom = f"each {privacy.unit}"
         instead = f"had all rows of that {privacy.unit} been absent or anything else"
@@ -151,6 +153,8 @@ def beyond_words(privacy: Privacy) -> str:
 
 def neighbour_words(privacy: Privacy) -> str:
     """Return what neighbouring tables differ in, in short."""
+    if privacy.absent:
+        return "adding, removing or replacing one row"
     return "replacing one row" if privacy.max_rows is None else f"changing all rows of one {privacy.unit}"
 
 

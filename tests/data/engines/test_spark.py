@@ -156,11 +156,12 @@ class TestCluster:
         table = pa.table({"who": [f"p{i}" for i in rng.integers(0, 500, 3_000)], "x": rng.integers(0, 3, 3_000)})
         pq.write_table(table, folder / "visits.parquet")
         column = Categorical(categories=("0", "1", "2"))
-        domain = Domain({"x": column}, rows=990, people=dc.People("who", 2))
         reading = Reading(key="0123456789abcdef" * 4)
-        there = load(f"{url}?parquet={folder / 'visits.parquet'}", domain, reading=reading)
-        plain = load(table, domain, reading=reading)
-        assert there.counts([("x",)])[0].tolist() == plain.counts([("x",)])[0].tolist()
+        for people, rows in ((dc.People("who", 2), 990), (dc.People(None, 1), 2_900)):
+            domain = Domain({"x": column}, rows=rows, people=people)
+            there = load(f"{url}?parquet={folder / 'visits.parquet'}", domain, reading=reading)
+            plain = load(table, domain, reading=reading)
+            assert there.counts([("x",)])[0].tolist() == plain.counts([("x",)])[0].tolist()
         forget()
 
     def test_tables_of_the_catalog_by_their_names(self, spark):

@@ -98,7 +98,9 @@ class EngineSource(Sealed):
     def rows_left(self, domain: Domain) -> int:
         """Return how many rows there are if at most ``max_rows`` of each person are kept. For the custodian only."""
         people = check_id(self.name, self.kinds, domain)
-        person = person_expr(self._table[people.id], self._engine)
+        if people.id is None:
+            return self.rows
+        person = person_expr(self._table, people.id, self._engine)
         return int(self._engine.table(left_expr(self._table, person, people.max_rows))["n"][0])
 
     def encode(self, domain: Domain, key: str, doubt: Progress | None) -> Coded:
