@@ -441,3 +441,20 @@ def test_a_release_is_searched_with_other_knowledge(files):
     assert required.exit_code == 0
     rows = run(*given, "--missing", "leave-out")
     assert (rows.exit_code, "goes with a release" in rows.stderr) == (2, True)
+
+
+def test_a_crash_leaves_no_memory_behind():
+    resource = pytest.importorskip("resource")
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    if hard == 0:
+        pytest.skip("no core could be written anyway")
+    lines = (
+        "import resource",
+        f"resource.setrlimit(resource.RLIMIT_CORE, ({min(hard, 1 << 20) if hard > 0 else 1 << 20}, {hard}))",
+        "from click.testing import CliRunner",
+        "from discreet.cli import main",
+        "assert CliRunner().invoke(main, ['domain', 'check', 'nowhere.csv', '--domain', 'none.yaml']).exit_code == 2",
+        "print(resource.getrlimit(resource.RLIMIT_CORE))",
+    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == str((0, hard))

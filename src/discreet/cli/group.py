@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any, TextIO
 
 import click
@@ -73,11 +74,20 @@ def _say_warning(
     click.echo(f"{bare}{'warning' if issubclass(category, DoubtWarning) else category.__name__}: {message}", err=True)
 
 
+def _leave_no_core() -> None:
+    """Let a crash leave no file that holds the process's memory, where the system knows such files."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
     """Find out what causes what in sensitive tables, and publish it with a proven privacy guarantee."""
     warnings.showwarning = _say_warning
+    _leave_no_core()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
