@@ -88,8 +88,8 @@ WORD = re.compile(r"(?<![A-Za-z])(" + "|".join(GREEK) + r")(?![A-Za-z])")
 ROOTS = re.compile(r"\bsqrt ?(?=[(\w])")
 SUM, PRODUCT = re.compile(r"\bsum(?=_)"), re.compile(r"\bprod(?=_)")
 PRIME = re.compile(r"(?<=[A-Za-z0-9)\]\u0303°])(?<![A-Za-z]{2})'(?![A-Za-z])")
-RAISED = re.compile(r"(?:(?<=[\w)\]|'’′\u0303°∑∏‖])|^)([\^_])(?=[({\w−-])(?!(?<=[A-Za-z]{3}_)[A-Za-z]{2})")
-TOKEN = re.compile(r"[-−]?(?:\w+(?:\.\d+)?|(?=\s|$|[,.;)]))")
+RAISED = re.compile(r"(?:(?<=[\w)\]|'’′\u0303°∑∏‖])|^)([\^_])(?=[({\w−+-])(?!(?<=[A-Za-z]{3}_)[A-Za-z]{2})")
+TOKEN = re.compile(r"[-−+]?(?:\w+(?:\.\d+)?|(?=\s|$|[,.;)]))")
 QUOTE = re.compile(r'"([^"]*)"')
 
 INTRODUCTION = (
@@ -388,7 +388,7 @@ def literal(value: str) -> str:
 
 def grid(cells: list[list[str]], lengths: list[int]) -> str:
     """Return a table of typst whose first row is its header."""
-    shares = ", ".join(f"{max(length, 6) ** 0.6:.2f}fr" for length in lengths)
+    shares = ", ".join(f"{max(length, 11) ** 0.6:.2f}fr" for length in lengths)
     head, *body = ["[" + "], [".join(row) + "]" for row in cells]
     return f"#table(columns: ({shares}), table.header({head}),\n" + ",\n".join(body) + ")"
 
