@@ -5,7 +5,7 @@ VENV ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
-EXTRAS := dev,spark,java,browser,docs
+EXTRAS := dev,spark,java,browser,docs,pdf
 INTEROP := $(VENV)-interop
 SYNTHETIC := $(VENV)-synthetic
 

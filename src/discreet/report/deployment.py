@@ -311,6 +311,12 @@ class Deployment:
             "what was done with the data before: cleaning, selection, a look at them, other analyses",
         ]
 
+    def asked_of_others(self) -> list[str]:
+        """Return what people must say of other releases; a ledger may know some."""
+        known = self.privacy.ledger is None or self.totals
+        tells = [] if known else ["what all releases from these rows come to; --ledger fills it in"]
+        return [*tells, "other uses or publications of the same data, with or without noise, past or planned"]
+
     def actors(self) -> list[str]:
         """Return who is trusted with what."""
         return [
@@ -359,11 +365,21 @@ class Deployment:
             )
             weakest = weakest_words(found)
             seen = weakest if weakest.startswith("Not stated") else f"Weakest dependence that stands out. {weakest}"
-            return [seen, *sure, *cut_short_words(found), GRAPH_IS_NOT_TRUTH]
+            return [seen, *sure, *cut_short_words(found)]
         if isinstance(found, Directions):
-            return [NOT_TRUTH]
+            told = sum(pair.cause is not None for pair in found.pairs)
+            return [
+                f"A direction is told for {told} of {_pairs(len(found.pairs))}; for others the noise leaves it open."
+            ]
         level = "is controlled" if found.level.controlled else "is NOT controlled"
-        return [f"The level of the test {level}: {found.level.found}", NOT_PROOF]
+        return [f"The level of the test {level}: {found.level.found}"]
+
+    def truth(self) -> str:
+        """Return what it would take for the answer to be true."""
+        if isinstance(self.found, Discovery):
+            return GRAPH_IS_NOT_TRUTH
+        told = isinstance(self.found, Directions)
+        return f"That a direction is true. {NOT_TRUTH}" if told else f"That the answer is true. {NOT_PROOF}"
 
 
 def _read(data: Mapping[str, Any], text: str) -> Discovery | Directions | Answer:
@@ -375,6 +391,10 @@ def _read(data: Mapping[str, Any], text: str) -> Discovery | Directions | Answer
 
 def _rows(number: int) -> str:
     return "one row" if number == 1 else f"{number:,} rows"
+
+
+def _pairs(number: int) -> str:
+    return "1 pair" if number == 1 else f"{number:,} pairs"
 
 
 def _proved(proofs: Sequence[tuple[str, str, str]], names: Sequence[str]) -> list[tuple[str, str]]:

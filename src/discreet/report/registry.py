@@ -135,10 +135,10 @@ def _further(deployment: Deployment) -> dict[str, dict[str, Any]]:
             "release_type": "One release",
             "release_type_details": _points(
                 [recorded_words(privacy), *deployment.totals],
-                ["further uses or publications of the same data, planned or past, with or without noise"],
+                deployment.asked_of_others(),
             ),
             "data_source_type": "Static",
-            "data_source_type_details": f"One table of {deployment.rows:,} rows, read once.",
+            "data_source_type_details": f"One table of {deployment.rows:,} rows, as it was when the release was made.",
             "access_type": "Non-interactive",
             "access_type_details": "The release is published as a whole; nobody asks the rows.",
         },

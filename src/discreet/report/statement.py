@@ -44,8 +44,9 @@ def statement(deployment: Deployment) -> dict[str, Any]:
         "Software": f"discreet {deployment.version}",
         "Recorded": recorded_words(privacy),
     }
-    sections = [{"title": title, "asks": asks, "blocks": blocks} for title, asks, blocks in _sections(deployment)]
-    asked = sum(len(block.get("asks", ())) for section in sections for block in section["blocks"])
+    told = _sections(deployment)
+    asked = sum(len(block.get("asks", ())) for _, _, blocks in told for block in blocks)
+    sections = [{"title": title, "asks": asks, "blocks": blocks} for title, asks, blocks in told]
     facts["Open questions"] = f"{asked}, marked TODO"
     plain = {"title": "Privacy statement", "facts": list(facts.items()), "note": NO_CLAIM, "sections": sections}
     seen: dict[str, Any] = _each_text(plain)
@@ -55,7 +56,6 @@ def statement(deployment: Deployment) -> dict[str, Any]:
 def _sections(deployment: Deployment) -> list[tuple[str, str, list[Block]]]:
     """Return the sections: what each is called, where the publication asks it, and what is answered."""
     privacy = deployment.privacy
-    truth = deployment.utility()[-1]
     charges = [
         (
             step.what,
@@ -73,13 +73,13 @@ def _sections(deployment: Deployment) -> list[tuple[str, str, list[Block]]]:
             [
                 _say(deployment.product(), *promised_words(privacy, deployment.rows)),
                 _say("What is not promised:"),
-                _list(not_promised_words(privacy, truth)),
+                _list(not_promised_words(privacy, deployment.truth())),
                 _ask("what the release is for, and who publishes it"),
             ],
         ),
         (
             "Epsilon and delta",
-            "2.2, 2.3, 2.5",
+            "2.2, 2.3",
             [_say(*deployment.parameters()), _ask("why this epsilon and delta, who chose them, and how")],
         ),
         (
@@ -106,7 +106,7 @@ def _sections(deployment: Deployment) -> list[tuple[str, str, list[Block]]]:
                 _list(deployment.unprotected()),
                 _say("After the noise, at no further cost:"),
                 _list(deployment.after()),
-                _ask("other releases from the same data, with or without noise, past or planned"),
+                _ask(*deployment.asked_of_others()),
             ],
         ),
         (
@@ -161,7 +161,7 @@ def _sections(deployment: Deployment) -> list[tuple[str, str, list[Block]]]:
 def statement_markdown(deployment: Deployment) -> str:
     """Return the statement as Markdown."""
     made = statement(deployment)
-    parts = [f"# {made['title']}", _markdown_table([("", ""), *made["facts"]]), made["note"]]
+    parts = [f"# {made['title']}", _markdown_table([("Fact", ""), *made["facts"]]), made["note"]]
     for number, section in enumerate(made["sections"], 1):
         parts.append(f"## {number}. {section['title']}\n\n*SP 800-226, {section['asks']}*")
         parts += [_markdown(block) for block in section["blocks"]]
@@ -202,10 +202,11 @@ def _markdown(block: Block) -> str:
     """Return a block as Markdown."""
     if "lines" in block:
         return _markdown_table(block["lines"])
-    if "says" in block:
-        return "\n\n".join(map(escape, block["says"]))
-    mark = "- **%s**" if "asks" in block else "- %s"
-    return "\n".join(mark % escape(text) for text in (block.get("asks") or block["lists"]))
+    if "asks" in block:
+        return "\n>\n".join(f"> **{escape(text)}**" for text in block["asks"])
+    if "lists" in block:
+        return "\n".join(f"- {escape(text)}" for text in block["lists"])
+    return "\n\n".join(map(escape, block["says"]))
 
 
 def _markdown_table(lines: Sequence[Sequence[str]]) -> str:
