@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -28,7 +29,9 @@ def registry(release: str, tier: int, ledger: str | None, out: Path | None) -> N
     from discreet.report.statement import NO_TYPST, statement_markdown, statement_pdf
 
     names = ("registry.yaml", "statement.md", "statement.pdf")
-    deployment = Deployment.load(release, () if ledger is None else _totals(ledger, release))
+    deployment = Deployment.load(release)
+    if ledger is not None:
+        deployment = replace(deployment, totals=_totals(ledger, release))
     entry = registry_yaml(deployment, tier)
     if out is None:
         click.echo(entry, nl=False)

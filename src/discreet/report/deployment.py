@@ -84,7 +84,7 @@ class Deployment:
     totals: tuple[str, ...] = ()
 
     @classmethod
-    def from_json(cls, text: str, totals: tuple[str, ...] = ()) -> Deployment:
+    def from_json(cls, text: str) -> Deployment:
         """Read a release of any kind; what is not private is refused."""
         try:
             data = json.loads(text)
@@ -93,12 +93,12 @@ class Deployment:
             raise ReleaseError("not a release: expected what discover, direction or test write with --out") from None
         if private is not True:
             raise SettingError("release: it is NOT PRIVATE and promises nothing to anybody; there is nothing to state")
-        return cls(_read(data, text), str(data.get("version", "")), totals)
+        return cls(_read(data, text), str(data.get("version", "")))
 
     @classmethod
-    def load(cls, path: str | Path, totals: tuple[str, ...] = ()) -> Deployment:
+    def load(cls, path: str | Path) -> Deployment:
         """Read a release file of any kind."""
-        return cls.from_json(read_release(path), totals)
+        return cls.from_json(read_release(path))
 
     @property
     def privacy(self) -> Privacy:
@@ -358,11 +358,11 @@ class Deployment:
         """Return what the release can show, and what it cannot."""
         found = self.found
         if isinstance(found, Discovery):
-            sure = (
-                ["Edges and arrowheads have a confidence, calibrated on networks drawn at random."]
-                if found.confidence
-                else ["The method states no confidence of edges."]
-            )
+            sure = []
+            if found.confidence:
+                sure = ["Edges and arrowheads have a confidence, calibrated on networks drawn at random."]
+            elif found.graph.marked:
+                sure = ["No confidence of edges is stated."]
             weakest = weakest_words(found)
             seen = weakest if weakest.startswith("Not stated") else f"Weakest dependence that stands out. {weakest}"
             return [seen, *sure, *cut_short_words(found)]
