@@ -199,6 +199,7 @@ def test_what_a_release_knows_is_filled_in(graph, people, directions, answer):
     assert entry["privacy_loss"]["privacy_parameters"] == {"epsilon": 3.0}
     assert entry["dp_variant"]["variant_name"] == "Pure DP"
     assert "all rows of one patient" in entry["privacy_loss"]["privacy_unit_details"]
+    assert f"and an id; exactly {ROWS} rows are used" in entry["dp_variant"]["data_domain"]
     assert "by the column who" in entry["privacy_loss"]["privacy_unit_details"]
     assert "they count 3 times" in entry["privacy_loss"]["privacy_parameters_details"]
     assert "discreet/data/people.md" in entry["implementation"]["mechanisms"]

@@ -175,13 +175,14 @@ class Deployment:
 
     def data_domain(self) -> str:
         """Return which tables are protected."""
-        count = len(self.columns)
+        columns = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
+        bins = " Bins at quantiles are no part of it: they were released with noise." if self._quantiles else ""
+        size, used = f"of exactly {self.rows:,} rows ", ""
+        if self.privacy.max_rows is not None:
+            size, used = "of any number of rows ", f", and an id; exactly {self.rows:,} rows are used"
         return (
-            f"All tables of exactly {self.rows:,} rows with values of the declared domain in "
-            f"{'1 column' if count == 1 else f'{count} columns'}. Every value is given its declared place by a fixed "
-            "rule, row by row, or the run stops before anything is spent."
-            + " Bins at quantiles are no part of it: they were released with noise."
-            * self._quantiles
+            f"All tables {size}with values of the declared domain in {columns}{used}. Every value is given its "
+            f"declared place by a fixed rule, row by row, or the run stops before anything is spent.{bins}"
         )
 
     def unit(self) -> str:
