@@ -25,6 +25,7 @@ from discreet.cli.explain import explain
 from discreet.cli.ledger import ledger
 from discreet.cli.output import exit_code_of
 from discreet.cli.plan import plan
+from discreet.cli.registry import registry
 from discreet.cli.report import report
 from discreet.cli.synthesize import synthesize
 from discreet.cli.test import test as test_command
@@ -103,6 +104,7 @@ for command in (
     explain,
     ledger,
     plan,
+    registry,
     report,
     synthesize,
     test_command,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from discreet._version import __version__
 from discreet.domain import Domain
 from discreet.domain.knowledge import Knowledge
-from discreet.domain.yaml import MAX_BYTES
 from discreet.errors import DiscreetError, ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
+from discreet.release.file import read_release
 from discreet.release.release import Measurement
 from discreet.search.graph import Arc, Edge, Graph, Pair
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 SCHEMA = 2
 READABLE = (1, 2)
 """Schemas that are read: the first has no marks at the ends of edges."""
-MAX_RELEASE_BYTES = 64 * MAX_BYTES
 
 LIKELY = 0.5
 """A direction that is less likely than this is not shown to people: its arrow is drawn as a line."""
@@ -232,16 +231,7 @@ class Discovery:
     @classmethod
     def load(cls, path: str | Path) -> Discovery:
         """Read a release file."""
-        if not isinstance(path, str | Path):
-            raise ReleaseError("release: the path of a release.json")
-        try:
-            size = Path(path).stat().st_size
-            if size > MAX_RELEASE_BYTES:
-                raise ReleaseError(f"the release file is larger than {MAX_RELEASE_BYTES // 2**20} MiB")
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            hint = "; it is a folder, name the release.json in it" if Path(path).is_dir() else ""
-            raise ReleaseError(f"the release file {str(path)!r} cannot be read{hint}") from None
+        return cls.from_json(read_release(path))
 
     def to_networkx(self) -> networkx.DiGraph[str]:
         """Return the graph for networkx, with what is known of its edges: ``confidence``, ``arrow_confidence``..."""

@@ -13,7 +13,6 @@ from html import escape
 from importlib.resources import files
 
 from discreet._version import __version__
-from discreet.domain import Column, Numeric
 from discreet.domain.knowledge import NOTHING_KNOWN
 from discreet.privacy.statement import Privacy
 from discreet.release.discovery import LIKELY, Confidence, Discovery
@@ -23,6 +22,7 @@ from discreet.report.svg import DASHES, DOTS, graph_svg, verb_of
 from discreet.report.words import (
     NO_CONFIDENCE,
     cut_short_words,
+    declared_words,
     edge_notes,
     knowledge_words,
     not_promised_words,
@@ -81,9 +81,6 @@ EDGES = (
     "95% of cases) is how much two columns go together by themselves: an association, never an effect. Rank "
     "correlation goes from -1 to 1, Cramer's V from 0 to 1.</p>"
 )
-MOST_LEVELS = 40
-"""Levels of a column that are listed."""
-
 SMALLEST, LARGEST = 0.8, 1.2
 """How far a graph is scaled to fit: names stay readable; what is wider is scrolled in its box."""
 
@@ -277,25 +274,13 @@ def _basis(discovery: Discovery) -> str:
         f"<dt>{key}</dt><dd>{'<br>'.join(escape(visible(line)) for line in lines)}</dd>" for key, lines in known.items()
     )
     columns = "".join(
-        f"<tr><td>{_name(name)}</td><td>{escape(visible(_declared(column)))}</td></tr>"
+        f"<tr><td>{_name(name)}</td><td>{escape(visible(declared_words(column)))}</td></tr>"
         for name, column in discovery.domain.columns.items()
     )
     return (
         f'<h2>What it rests on</h2><dl class="facts">{items}</dl><details><summary>{len(discovery.domain.columns)} '
         f'columns as they were declared</summary><div class="table"><table>{columns}</table></div></details>'
     )
-
-
-def _declared(column: Column) -> str:
-    """Return what was declared of a column, in words."""
-    if not isinstance(column, Numeric):
-        more = column.size - MOST_LEVELS
-        return ", ".join(column.levels[:MOST_LEVELS]) + (f" and {more:,} more" if more > 0 else "")
-    words = f"numbers from {column.bounds[0]:g} to {column.bounds[1]:g}"
-    if column.tabulable:
-        edges = ", ".join(f"{edge:.4g}" for edge in column.edges[1:-1][:MOST_LEVELS])
-        words += f", in {len(column.edges) - 1} bins" + (f" cut at {edges}" if edges else "")
-    return words + "".join(f"; {place}: a level of its own" for place in (column.missing, column.other) if place)
 
 
 def _budget(discovery: Discovery) -> str:

@@ -69,6 +69,23 @@ def standing_line(standing: Standing, request: str, plain: Plain | None = None) 
     )
 
 
+def totals_words(standing: Standing, plain: Plain | None = None) -> tuple[str, ...]:
+    """Return what all runs on a data set come to, for those who ask beyond one release."""
+    runs = "1 run" if standing.runs == 1 else f"{standing.runs} runs"
+    limit = standing.limit
+    kept = (
+        "No limit is declared, and nothing stops the next one."
+        if limit is None
+        else f"The declared limit is {promise(limit.epsilon, limit.delta)}; {_further_words(standing)}."
+    )
+    mixed = len(standing.protects) > 1
+    whom = f" They protect {protected_words(standing.protects)}: all together hold for single rows only." * mixed
+    return (
+        f"All releases from these rows that the ledger knows: {runs}, {total_words(standing, plain)} in all.{whom}",
+        kept,
+    )
+
+
 def standing_text(standing: Standing, plain: Plain | None = None) -> str:
     """Return where a data set stands: a name, a bar and what is left."""
     limit, spent = standing.limit, standing.spent

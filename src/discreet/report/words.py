@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.domain import UNIT
+from discreet.domain import UNIT, Column, Numeric
 from discreet.privacy.statement import Privacy
 from discreet.release.discovery import CHANGED, Discovery
 from discreet.release.release import STRONGEST, weakest_seen
@@ -19,6 +19,9 @@ GRAPH_IS_NOT_TRUTH = (
 
 
 NO_CONFIDENCE = "No confidence is stated here, so every arrow of the class is drawn, however unsure."
+
+MOST_LEVELS = 40
+"""Levels of a column that are listed."""
 
 TITLES = {True: "Private causal graph", False: "Causal graph, NOT PRIVATE"}
 
@@ -205,3 +208,15 @@ def spending_words(privacy: Privacy) -> list[str]:
         times = f"{privacy.max_rows:,}" + (" squared" if privacy.delta else "")
         lines.append(f"Amounts are for one row; for all rows of one {privacy.unit} they count {times} times.")
     return lines
+
+
+def declared_words(column: Column) -> str:
+    """Return what was declared of a column, in words."""
+    if not isinstance(column, Numeric):
+        more = column.size - MOST_LEVELS
+        return ", ".join(column.levels[:MOST_LEVELS]) + (f" and {more:,} more" if more > 0 else "")
+    words = f"numbers from {column.bounds[0]:g} to {column.bounds[1]:g}"
+    if column.tabulable:
+        edges = ", ".join(f"{edge:.4g}" for edge in column.edges[1:-1][:MOST_LEVELS])
+        words += f", in {len(column.edges) - 1} bins" + (f" cut at {edges}" if edges else "")
+    return words + "".join(f"; {place}: a level of its own" for place in (column.missing, column.other) if place)
