@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, redirect_stderr, redirect_stdout
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from io import StringIO
 from pathlib import Path
+from runpy import run_module
 from typing import Any, Self
 from unittest.mock import patch
 from warnings import catch_warnings
@@ -117,13 +119,11 @@ class Command:
 
     def _type(self, words: str, folder: Path, out: str = "out") -> int:
         """Run what is typed in this process, and return its exit code."""
-        from discreet.cli import main
-
         places = {"data": f"data{self.suffix}", "domain": "domain.yaml", "ledger": "ledger.db", "out": out}
         typed = words.format(**{name: folder / place for name, place in places.items()})
-        with catch_warnings():
+        with catch_warnings(), patch.object(sys, "argv", ["discreet", *typed.split()]):
             try:
-                main(typed.split(), prog_name="discreet")
+                run_module("discreet", run_name="__main__")
             except SystemExit as end:
                 return int(end.code or 0)
         return 0

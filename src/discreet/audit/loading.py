@@ -1,5 +1,4 @@
-"""Loading, with made-up rows through the real load: each row is encoded by itself, and a person moves no more than is
-declared.
+"""Loading, with made-up rows through the real load: each row is encoded by itself, and people keep to their share.
 
 A table is written as a custodian would have it, read by every way there is, and what comes out is compared with the
 code of each row where it stands alone. So a row that moves another is found, whatever moves it. Of people, neighbours
@@ -13,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -42,7 +42,7 @@ OPEN = Domain(
         "age": Numeric(bounds=(0.0, 100.0), bins=4, missing="none", other="odd"),
         "dose": Numeric(bounds=(0.0, 1.0), missing="none", other="odd"),
     },
-    rows=9,
+    rows=11,
 )
 """A domain with a place for everything."""
 
@@ -94,11 +94,18 @@ def _parquet(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Path:
     return folder / "table.parquet"
 
 
+def _pandas(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame([[text or None for text in row] for row in rows], columns=list(names))
+
+
 WAYS: dict[str, Callable[[Sequence[Row], Sequence[str], Path], Any]] = {
     "a CSV file": _csv,
     "a Parquet file": _parquet,
     "a table of Arrow": _arrow,
     "a CSV file, streamed": _csv,
+    **({"a frame of pandas": _pandas} if find_spec("pandas") else {}),
 }
 """How rows come in."""
 
@@ -150,26 +157,27 @@ def audit_rows(name: str, way: str, tries: int) -> Finding:
 
 def _row_faults(way: str, rng: np.random.Generator, tries: int) -> Iterator[str]:
     names = list(OPEN)
+    kinds = [tuple(TEXTS[c][i % len(TEXTS[c])] for c in names) for i in range(max(map(len, TEXTS.values())))]
     alone: dict[Row, Codes] = {}
+    for row in kinds:
+        codes = _read(way, [row] * OPEN.rows, names, OPEN)
+        if isinstance(codes, str) or len(set(codes)) != 1 or len(codes) != OPEN.rows:
+            yield "equal rows get different codes, or one that has a place is refused"
+            return
+        alone[row] = codes[0]
+        wrong = [
+            c for c, text, code in zip(names, row, codes[0], strict=False) if expected(c, text) not in (None, code)
+        ]
+        yield f"a declared value of {wrong[0]} gets another code" if wrong else ""
     for _ in range(tries):
-        rows = [tuple(str(rng.choice(TEXTS[c])) for c in names) for _ in range(OPEN.rows)]
-        for row in set(rows) - alone.keys():
-            codes = _read(way, [row] * OPEN.rows, names, OPEN)
-            if isinstance(codes, str) or len(set(codes)) != 1 or len(codes) != OPEN.rows:
-                yield "equal rows get different codes, or one that has a place is refused"
-                return
-            alone[row] = codes[0]
+        rows = [kinds[i] for i in rng.integers(0, len(kinds), OPEN.rows)]
         together = _read(way, rows, names, OPEN)
         fits = not isinstance(together, str) and Counter(together) == Counter(alone[row] for row in rows)
         yield "" if fits else "a row gets another code beside others than alone"
-        for row in rows:
-            plain = zip(names, row, alone[row] if len(alone[row]) == len(names) else (), strict=False)
-            wrong = [c for c, text, code in plain if expected(c, text) not in (None, code)]
-            yield f"a declared value of {wrong[0]} gets another code" if wrong else ""
-    yield from _misfit_faults(way, rng)
+    yield from _misfit_faults(way)
 
 
-def _misfit_faults(way: str, rng: np.random.Generator) -> Iterator[str]:
+def _misfit_faults(way: str) -> Iterator[str]:
     """Refused: values without a place, other numbers of rows, absent columns; and no value is told."""
     names, good = list(SHUT), ("f", "30")
     for bad in (("", "30"), (FOREIGN, "30"), ("m", ""), ("m", FOREIGN)):

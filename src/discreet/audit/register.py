@@ -13,6 +13,7 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.audit import Auditor, Finding, Neighbours, blackbox
 from discreet.audit.books import CHECKS, Check, audit_check
+from discreet.audit.bounds import bounds
 from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
 from discreet.audit.broken.code import CODE
 from discreet.audit.broken.gradients import GRADIENTS
@@ -87,15 +88,15 @@ class Power:
     """Steps of a climb."""
     replays: int
     """Neighbours that a method is replayed on."""
-    draws: int
+    draws: int = 200_000
     """Draws of a sampler."""
-    loads: int
+    loads: int = 4
     """Tables that are loaded each way."""
     twin_runs: int = 20_000
     """Runs a table of what is broken on purpose, and of its sound twins."""
 
 
-QUICK = Power("quick", runs=2_000, method_runs=1_000, tries=15, steps=60, replays=20, draws=200_000, loads=4)
+QUICK = Power("quick", runs=2_000, method_runs=1_000, tries=15, steps=60, replays=20)
 FULL = Power("full", runs=20_000, method_runs=4_000, tries=500, steps=2_000, replays=150, draws=4_000_000, loads=40)
 
 
@@ -263,7 +264,8 @@ def _house() -> Iterator[Case]:
         yield Case(sampler.name, "noise", "house", "fit", partial(_fit, sampler))
     name = "samplers, where draws change"
     yield Case(name, "noise", "house", "exact", lambda power, alpha: audit_thresholds(name))
-    for title, (subject, promise, check) in CHECKS.items():
+    statistics = {"bounds": ("statistics", "declared as proved", bounds)}
+    for title, (subject, promise, check) in (CHECKS | statistics).items():
         yield Case(title, subject, "house", "exact", partial(_reckon, title, promise, check))
     for way in WAYS:
         rows, people = f"loading, {way}", f"people, {way}"
