@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -100,12 +99,20 @@ def _pandas(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
     return pd.DataFrame([[text or None for text in row] for row in rows], columns=list(names))
 
 
+def _has_pandas() -> bool:
+    try:
+        import pandas as pd
+    except ImportError:
+        return False
+    return bool(pd.__version__)
+
+
 WAYS: dict[str, Callable[[Sequence[Row], Sequence[str], Path], Any]] = {
     "a CSV file": _csv,
     "a Parquet file": _parquet,
     "a table of Arrow": _arrow,
     "a CSV file, streamed": _csv,
-    **({"a frame of pandas": _pandas} if find_spec("pandas") else {}),
+    **({"a frame of pandas": _pandas} if _has_pandas() else {}),
 }
 """How rows come in."""
 

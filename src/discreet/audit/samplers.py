@@ -27,8 +27,6 @@ CALLS = 8
 REACH = 12
 """Values further out than so many scales are one."""
 
-TWO_DRAWS = ("two draws of one call", "draws of two calls")
-
 
 @dataclass(frozen=True)
 class Sampler:
@@ -60,14 +58,15 @@ def audit_sampler(sampler: Sampler, draws: int, alpha: float) -> Finding:
     drawn = np.stack([np.clip(sampler.draw(noise, size), sampler.low, high) for _ in range(CALLS)]) - sampler.low
     half = size // 2
     samples = [("one draw", drawn.ravel(), sampler.law)]
-    twice = np.convolve(sampler.law, sampler.law)
-    for words, (one, other) in zip(
-        TWO_DRAWS, ((drawn[:, :half], drawn[:, half : 2 * half]), (drawn[::2], drawn[1::2])), strict=True
-    ):
+    twice, apart = np.convolve(sampler.law, sampler.law), np.convolve(sampler.law, sampler.law[::-1])
+    pairs = {
+        "two draws of one call": (drawn[:, :half], drawn[:, half : 2 * half]),
+        "a draw and the next": (drawn[:, 0 : 2 * half : 2], drawn[:, 1 : 2 * half : 2]),
+        "draws of two calls": (drawn[::2], drawn[1::2]),
+    }
+    for words, (one, other) in pairs.items():
         samples.append((f"the sum of {words}", (one + other).ravel(), twice))
-        samples.append(
-            (f"the difference of {words}", (one - other).ravel() + len(sampler.law) - 1, _apart(sampler.law))
-        )
+        samples.append((f"the difference of {words}", (one - other).ravel() + len(sampler.law) - 1, apart))
     tested = [(words, *_tests(values, law)) for words, values, law in samples]
     events = sum(len(each[1]) for each in tested)
     words, names, seen, expected, rare = min(tested, key=lambda each: each[-1].min())
@@ -78,10 +77,6 @@ def audit_sampler(sampler: Sampler, draws: int, alpha: float) -> Finding:
     )
     evidence = what if violated else ""
     return Finding(sampler.name, "fit", "draws have their law", 1.0, None, drawn.size, violated, evidence)
-
-
-def _apart(law: FloatArray) -> FloatArray:
-    return np.convolve(law, law[::-1])
 
 
 def _tests(values: IntArray, law: FloatArray) -> tuple[list[str], IntArray, FloatArray, FloatArray]:

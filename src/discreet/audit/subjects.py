@@ -552,7 +552,7 @@ COMMANDS = (
         "discover, from a CSV file to report and ledger",
         "marginals",
         (f"discover {{data}} --epsilon 8 {_RECORDED} --request r --out {{out}}",),
-        FEW,
+        LARGE,
         _claim_of(_GAUSSIAN),
         paid=1,
     ),
