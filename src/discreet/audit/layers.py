@@ -9,8 +9,8 @@ from __future__ import annotations
 DOOR = "discreet"
 """The library's front door, which imports by constant names when one is first used."""
 
-DYNAMIC = (DOOR, "discreet._moved")
-"""Who may import by such names."""
+DYNAMIC = (DOOR, "discreet._moved", "discreet.audit.commands")
+"""Who may import by such names: the door, and an auditor that runs the whole command as it is typed."""
 
 GROUND: tuple[str, ...] = ("_moved", "_version", "arrays", "bisection", "errors", "progress", "sealed")
 """What everybody stands on: types, errors and arithmetic."""
@@ -72,12 +72,18 @@ EXACT_DOORS = ("discreet.cli", "discreet.__main__", "discreet.experiments", "dis
 MADE_UP = ("discreet.data.memory", "discreet.data.counting")
 """Tables of made-up rows, which auditors may build. Everything else in that folder reads what a custodian hands in."""
 
+LOADERS = ("discreet.audit.loading",)
+"""Auditors that load, through the real load, tables which they have just written themselves."""
+
 BROKEN = "discreet.audit.broken"
 UNASKED = "discreet.audit.statistics"
 """Statistics that no method asks for: as total as those that are."""
 
-AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken"))
+AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken", "books", "gates"))
 """Auditors that evaluate and blur themselves, on made-up rows."""
+
+LISTENERS = ("discreet.audit.samplers",)
+"""Auditors that draw noise to look at it, or make choices with given bits: nothing is blurred by it."""
 
 SEEDED = (
     *(f"discreet.{name}" for name in ("audit", "baselines", "cli", "experiments", "simulation", "testing")),

@@ -60,13 +60,13 @@ def only_noise_draws_from_entropy(_house: House, module: Module) -> Iterator[str
 
 def choices_are_drawn_with_the_bits_of_noise(_house: House, module: Module) -> Iterator[str]:
     """A choice inverts uniform bits; nobody else may hand in others."""
-    if module.name not in ("discreet.privacy.noise", "discreet.testing"):
+    if module.name not in ("discreet.privacy.noise", "discreet.testing", *plan.LISTENERS):
         yield from (c for c in module.calls if last(c) == "invert_choice")
 
 
 def only_mechanisms_ask_for_noise(_house: House, module: Module) -> Iterator[str]:
     """Noise without a stated cost is no mechanism."""
-    if not module.within("discreet.privacy.mechanisms", plan.BROKEN):
+    if not module.within("discreet.privacy.mechanisms", plan.BROKEN, *plan.LISTENERS):
         yield from sorted(module.attributes & DRAWS)
 
 
@@ -270,7 +270,7 @@ def only_the_command_reaches_the_auditors(house: House, module: Module) -> Itera
 
 def auditors_see_made_up_rows_only(_house: House, module: Module) -> Iterator[str]:
     """An audit of a custodian's rows would be a release without a charge."""
-    if module.within("discreet.audit"):
+    if module.within("discreet.audit") and module.name not in plan.LOADERS:
         read = module.imported("discreet.data.load", *(n for n in _house.modules if n.startswith("discreet.data.")))
         yield from (i for i in read if not i.startswith(plan.MADE_UP))
 
