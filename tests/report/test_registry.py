@@ -14,9 +14,11 @@ import pytest
 import yaml
 
 import discreet as dc
+from discreet.audit import statistics as unasked
+from discreet.audit.subjects import GATES, MECHANISMS, STATISTICS
 from discreet.errors import ReleaseError, SettingError
 from discreet.privacy.statement import Stamp
-from discreet.report.deployment import Deployment
+from discreet.report.deployment import _MECHANISMS, _SENSITIVITY, Deployment, _proved
 from discreet.report.registry import NO_DAY, TODO, registry_entry, registry_yaml
 from discreet.report.statement import statement, statement_markdown, statement_pdf
 from support.released import release_of
@@ -214,6 +216,29 @@ def test_proofs_are_where_it_says(deployment):
     assert all((root / path).is_file() for path in proofs.values())
     assert any("How far one row moves" in what for what in proofs)
     assert any(path.startswith("discreet/privacy/mechanisms/") for path in proofs.values())
+
+
+def test_nothing_that_a_method_asks_is_without_its_proof():
+    asked = [
+        statistic.name
+        for kind, some in STATISTICS.items()
+        for statistic, _ in some
+        if kind.__module__ != unasked.__name__
+    ]
+    blurred = [mechanism.name for some in MECHANISMS.values() for mechanism, _, _ in some]
+    blurred += [gate.name for some in GATES.values() for gate in some]
+    assert [name for name in asked if not _proved(_SENSITIVITY, [name])] == []
+    assert [name for name in blurred if not _proved(_MECHANISMS, [name])] == []
+
+
+def test_a_row_that_may_be_absent_is_said_to_be(graph):
+    data = json.loads(graph.found.to_json())
+    data["privacy"]["neighbors"] = "add-remove-or-replace-one-row"
+    entry = yaml.safe_load(registry_yaml(Deployment.from_json(json.dumps(data))))["deployment"]
+    assert "adding, removing or replacing one row" in entry["privacy_loss"]["privacy_unit_details"]
+    assert f"any number of rows with values of the declared domain in 8 columns; exactly {ROWS}" in str(entry)
+    assert "The number of rows that are used" in entry["dp_variant"]["unprotected_quantities"]
+    assert "discreet/data/people.md" in entry["implementation"]["mechanisms"]
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,8 @@ class Deployment:
         size, used = f"of exactly {self.rows:,} rows ", ""
         if self.privacy.max_rows is not None:
             size, used = "of any number of rows ", f", and an id; exactly {self.rows:,} rows are used"
+        elif self.privacy.absent:
+            size, used = "of any number of rows ", f"; exactly {self.rows:,} rows are used"
         return (
             f"All tables {size}with values of the declared domain in {columns}{used}. Every value is given its "
             f"declared place by a fixed rule, row by row, or the run stops before anything is spent.{bins}"
@@ -195,6 +197,14 @@ class Deployment:
     def adjacency(self) -> str:
         """Return exactly which tables are adjacent."""
         privacy, rows = self.privacy, self.rows
+        if privacy.absent:
+            return (
+                "Adjacent are two tables of which one becomes the other by adding, removing or replacing one row. "
+                f"{rows:,} rows are used in all: of more a part is drawn by a fresh secret key, and missing ones are "
+                "made up from a public list. So adjacent tables differ in one at most of those that are used. The "
+                "number of rows of the table itself is not told (unbounded differential privacy, add or remove one, "
+                "and replace one at the same cost)."
+            )
         if privacy.max_rows is None:
             return (
                 f"Adjacent are two tables of {rows:,} rows of which one becomes the other by replacing one row with "
@@ -249,15 +259,21 @@ class Deployment:
             **{f"What {what} may cost": f"discreet/privacy/mechanisms/{file}.md" for what, file in blurred},
             "That noise is sampled exactly": "discreet/privacy/noise.md",
             "How charges add up": "discreet/privacy/accounting.md",
-            **({} if privacy.max_rows is None else {"How many rows one person moves": "discreet/data/people.md"}),
+            **({"How many rows one person moves": "discreet/data/people.md"} if self._chosen else {}),
             **({} if privacy.ledger is None else {"How runs add up": "discreet/ledger/prices.md"}),
         }
+
+    @property
+    def _chosen(self) -> bool:
+        """Whether the rows that are used were chosen from those there are."""
+        return self.privacy.max_rows is not None or self.privacy.absent
 
     def unprotected(self) -> list[str]:
         """Return what is published without noise: public facts, and nothing that was read off the rows."""
         found = self.found
         lines = [
-            f"The number of rows, {self.rows:,}, and the declared domain: columns, categories, bounds, declared bins.",
+            f"The number of rows{' that are used' * self._chosen}, {self.rows:,}, and the declared domain: columns, "
+            "categories, bounds, declared bins.",
             f"The promise, the unit, the method ({self.method}), its settings, what was asked, and the scale of noise.",
         ]
         if isinstance(found, Discovery) and (known := knowledge_words(found)):
