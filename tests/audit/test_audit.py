@@ -23,8 +23,9 @@ from discreet.audit.broken.methods import METHODS as METHODS_BROKEN
 from discreet.audit.neighbours import hand_made
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
 from discreet.audit.replay import audit_method
-from discreet.audit.running import STATE, Task, as_table, run, tasks
+from discreet.audit.running import STATE, Task, as_table, left_out, run, tasks
 from discreet.audit.subjects import (
+    COMMANDS,
     DIRECTION,
     FEW,
     GATES,
@@ -44,7 +45,7 @@ from discreet.methods.direction import SCORES
 from discreet.methods.registry import NAMES
 from discreet.release.settings import SEARCHES, Marginals
 
-TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4)
+TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4, draws=20_000, loads=2)
 
 
 def classes_with(package, attribute):
@@ -134,17 +135,19 @@ def test_a_method_brings_along_what_it_uses():
     assert "DiscreteGaussian" not in subjects
 
 
-HEAVY = ("HSIC", "KendallResiduals", "Quartiles", "AboveThreshold")
-"""Subjects whose audits take longest: run by `make test-all`. The black box sees little of whole methods: nightly."""
+HEAVY = ("HSIC", "KendallResiduals", "Quartiles")
+"""Subjects whose audits take longest: run by `make test-all`. What a quick audit leaves out is nightly."""
+
+ELSEWHERE = {command.name for command in COMMANDS}
+"""Audits with tests of their own, like all of the house."""
 
 
 def marked(case):
-    marks = [pytest.mark.slow] * case.subject.endswith(HEAVY)
-    marks += [pytest.mark.nightly] * ((case.kind, case.auditor) == ("method", "black box"))
+    marks = [pytest.mark.slow] * case.subject.endswith(HEAVY) + [pytest.mark.nightly] * case.slow
     return pytest.param(case, marks=marks, id=f"{case.name}-{case.auditor}")
 
 
-@pytest.mark.parametrize("case", [marked(case) for case in cases() if case.auditor != "source"])
+@pytest.mark.parametrize("case", [marked(c) for c in cases() if c.kind != "house" and c.name not in ELSEWHERE])
 def test_the_library_keeps_its_promises(case):
     finding = case.run(TINY, 1e-6)
     assert not finding.violated, finding.evidence
@@ -180,10 +183,18 @@ def test_at_least_25_are_broken_and_each_says_who_must_catch_it():
 HIDDEN = {broken.name for broken in HARD}
 
 
-def test_the_level_is_shared_by_all_black_boxes():
+def test_the_level_is_shared_by_all_that_draw():
     levels = levels_of(cases())
     assert sum(levels.values()) == pytest.approx(0.001)
-    assert set(levels) == {case.name for case in cases() if case.auditor == "black box"}
+    assert set(levels) == {case.name for case in cases() if case.auditor in ("black box", "fit")}
+
+
+def test_a_quick_audit_names_what_it_leaves_out():
+    left = set(left_out(None))
+    assert {task.name for task in tasks(None, quick=False) if task.group == "library"} - left == {
+        task.name for task in tasks(None, quick=True) if task.group == "library"
+    }
+    assert all(case.auditor == "black box" for case in cases() if case.name in left)
 
 
 def test_names_are_unique():

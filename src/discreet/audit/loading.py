@@ -199,41 +199,52 @@ def _misfit_faults(way: str) -> Iterator[str]:
     yield "" if not isinstance(kept, str) else "a table that fits is refused"
 
 
-PERSONS = Domain(
-    {"a": Categorical(categories=("0", "1", "2")), "b": Categorical(categories=("0", "1"))},
-    rows=20,
-    people=People(id="who", max_rows=2),
-)
+_CELLS = {"a": Categorical(categories=("0", "1", "2")), "b": Categorical(categories=("0", "1"))}
+
+PERSONS = Domain(_CELLS, rows=20, people=People(id="who", max_rows=2))
 """People with at most two rows each, of which twenty are used in all."""
+
+ABSENT = Domain(_CELLS, rows=20, people=People(id=None, max_rows=1))
+"""Rows that may be there or not: twenty are used in all."""
 
 
 def audit_people(name: str, way: str, tries: int) -> Finding:
-    """Change all rows of one person, and count how many of the rows that are used change with them."""
-    rng, names, promise = np.random.default_rng(4), ["who", "a", "b"], "one person moves at most 2 rows"
-    most = 0
-    for looked in range(1, tries + 1):
-        rows = _persons(rng, range(int(rng.integers(9, 15))))
-        who = str(rng.integers(12))
-        others = [row for row in rows if row[0] != who]
-        changed = others + [(who, *_cells(rng)) for _ in range(int(rng.integers(0, 5)))]
-        key = "".join(rng.choice(list("0123456789abcdef"), 64))
-        order = [changed[i] for i in rng.permutation(len(changed))]
-        first, second = (_read(way, some, names, PERSONS, key) for some in (rows, order))
-        if isinstance(first, str) or isinstance(second, str):
-            continue  # too few rows in all: the custodian is told before anything is spent
-        if len(first) != PERSONS.rows or len(second) != PERSONS.rows:
-            return Finding(name, "replay", promise, 2.0, None, looked, True, "another number of rows is used")
-        moved = sum((Counter(first) - Counter(second)).values())
-        most = max(most, moved)
-        if moved > 2:
-            return Finding(name, "replay", promise, 2.0, moved, looked, True, f"{moved} rows change with one person")
-    return Finding(name, "replay", promise, 2.0, most, tries, False)
+    """Change all rows of one person, or whether one row is there; count how many of those that are used change."""
+    rng, share, looked = np.random.default_rng(4), 0.0, 0
+    promise = "one person moves no more rows than are kept of one"
+    for domain, neighbours in ((PERSONS, _persons), (ABSENT, _absent)):
+        most = domain.group
+        for _ in range(tries):
+            looked += 1
+            tables = neighbours(rng)
+            key = "".join(rng.choice(list("0123456789abcdef"), 64))
+            first, second = (_read(way, rows, ["who", "a", "b"], domain, key) for rows in tables)
+            if isinstance(first, str) or isinstance(second, str):
+                continue  # too few rows in all: the custodian is told before anything is spent
+            moved = sum((Counter(first) - Counter(second)).values())
+            share = max(share, moved / most)
+            if moved > most or {len(first), len(second)} != {domain.rows}:
+                wrong = f"{moved} of {len(first)} and {len(second)} rows change with one {domain.unit}"
+                return Finding(name, "replay", promise, 1.0, share, looked, True, wrong)
+    return Finding(name, "replay", promise, 1.0, share, looked, False)
 
 
 def _cells(rng: np.random.Generator) -> tuple[str, str]:
     return str(rng.integers(3)), str(rng.integers(2))
 
 
-def _persons(rng: np.random.Generator, people: range) -> list[Row]:
-    """Return rows of people, one to five of each; some have no name, and count as one person."""
-    return [("" if p == 5 else str(p), *_cells(rng)) for p in people for _ in range(int(rng.integers(1, 6)))]
+def _persons(rng: np.random.Generator) -> tuple[list[Row], list[Row]]:
+    """Return rows of people, one to five of each, of whom some have no name and count as one; then with one changed."""
+    people = range(int(rng.integers(9, 15)))
+    rows: list[Row] = [("" if p == 5 else str(p), *_cells(rng)) for p in people for _ in range(int(rng.integers(1, 6)))]
+    who = str(rng.integers(12))
+    changed: list[Row] = [row for row in rows if row[0] != who]
+    changed += [(who, *_cells(rng)) for _ in range(int(rng.integers(0, 5)))]
+    return rows, [changed[i] for i in rng.permutation(len(changed))]
+
+
+def _absent(rng: np.random.Generator) -> tuple[list[Row], list[Row]]:
+    """Return rows; then without one, or with one more."""
+    rows: list[Row] = [("", *_cells(rng)) for _ in range(int(rng.integers(20, 26)))]
+    changed = rows[1:] if rng.random() < 0.5 else [*rows, ("", *_cells(rng))]
+    return rows, [changed[i] for i in rng.permutation(len(changed))]

@@ -290,7 +290,7 @@ def _load(name: str, way: str, power: Power, alpha: float) -> Finding:
 
 
 def _load_people(name: str, way: str, power: Power, alpha: float) -> Finding:
-    return audit_people(name, way, 4 * power.loads)
+    return audit_people(name, way, 3 * power.loads)
 
 
 def broken_cases() -> list[Case]:
