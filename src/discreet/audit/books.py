@@ -29,6 +29,7 @@ from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.privacy.mechanisms.exponential import selection_for, top_k_for
 from discreet.privacy.mechanisms.noisy_rank import noisy_rank_for
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
+from discreet.privacy.noise import ExactNoise
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic, Table
 
@@ -310,8 +311,52 @@ def doors() -> Iterator[str]:
     yield _unless(_refused(_room, group=2), "a budget for another group of rows is taken")
     short = table_of(np.zeros((5, 2), dtype=np.int64), _ROOM)
     yield _unless(_refused(Room, short, _ROOM, Budget(epsilon=1.0, delta=0.0)), "a table of other rows is taken")
+    yield from _answers()
     yield from _gates()
     yield from _copies(room)
+
+
+class _Turned(ExactNoise):
+    """Puts rows in the opposite order, and counts how often it is asked to."""
+
+    orders = 0
+
+    def order(self, of: int) -> IntArray:
+        """Return the opposite order."""
+        self.orders += 1
+        return np.arange(of)[::-1]
+
+
+class _Echo:
+    """A mechanism that answers with what it is given, moved by ten, and notes that it was asked."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[list[int], object]] = []
+
+    def cost(self, sensitivity: Sensitivity) -> Cost:
+        return Cost({Currency.PURE: Fraction(1, 8)})
+
+    def blur(self, exact: IntArray, noise: object) -> IntArray:
+        self.heard.append((exact.tolist(), noise))
+        return exact + 10
+
+
+def _answers() -> Iterator[str]:
+    """A release is what the mechanism made of the exact value, once, and rows are seen in a fresh order each time."""
+    rows, source, seen = np.zeros((6, 2), dtype=np.int64), _Turned(), list[list[int]]()
+    rows[0, 0] = 1
+    room = Room(table_of(rows, _ROOM), _ROOM, Budget(epsilon=1.0, delta=0.0), noise=source)
+    look = _Spy(lambda table: seen.extend(column.tolist() for _ in range(2) for column in table.values(("a",))))
+    echo = _Echo()
+    released = [room.release(look, echo).values.tolist() for _ in range(2)]
+    yield _unless(released == [[10], [10]], "a release is not what the mechanism made of the exact value")
+    yield _unless([exact for exact, _ in echo.heard] == [[0], [0]], "a mechanism is not asked once for each release")
+    yield _unless(all(noise is source for _, noise in echo.heard), "a mechanism gets noise of another source")
+    yield _unless(seen == [rows[::-1, 0].tolist()] * 4, "rows are not seen in the order that was drawn")
+    yield _unless(source.orders == 2, "an order of rows is not drawn afresh for every question")
+    yield _unless(isinstance(_room()._noise, ExactNoise) and _room().private, "a room's noise is not the exact one")
 
 
 def _raise_value(table: Table) -> None:
