@@ -33,7 +33,7 @@ from discreet.methods.discover import discover_in
 from discreet.methods.priv_pc import PrivPC
 from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
-from discreet.room import Room
+from discreet.room import FAILED, Room
 from discreet.testing import SeededNoise
 from support.engine_data import HOSTILE, nasty, spelled, to_postgres
 
@@ -634,7 +634,7 @@ def test_a_server_that_goes_away_in_the_middle(server, asia, tmp_path):
                 others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
                 connection.execute(others)
 
-    with pytest.raises(RoomError, match=r"failed \(table 'asia': the server went away.*\); its charge stays booked"):
+    with pytest.raises(RoomError, match="failed; its charge stays booked"):
         dc.discover(url, domain=domain, epsilon=1.0, account=account, progress=cut)
     standing = account.standing()
     assert standing.runs == 1
@@ -661,11 +661,9 @@ def test_after_a_charge_no_kind_of_error_is_told(asia):
     room = Room(load(url, domain), domain, Budget(epsilon=1, delta=1e-6))
     engine = room._table._engine
     engine.table = lambda expr: engine.ask(lambda backend: 1 / 0)
-    with pytest.raises(
-        RoomError, match=r"failed \(table 'asia': the engine failed\); its charge stays booked"
-    ) as failed:
+    with pytest.raises(RoomError) as failed:
         discover_in(room, Marginals())
-    assert "ZeroDivision" not in str(failed.value)
+    assert str(failed.value) == FAILED.format(room.budget.entries[-1].statistic)
 
 
 def test_an_expression_of_ibis_will_do(asia, tmp_path):

@@ -57,7 +57,6 @@ class Engine(Sealed):
     def __init__(self, backend: Any, name: str) -> None:
         self._backend = backend
         self.name = name
-        self.trouble: str | None = None
 
     @classmethod
     def open(cls, url: str) -> tuple[Engine, Expr]:
@@ -89,11 +88,7 @@ class Engine(Sealed):
             raise
         except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
             kind = type(error)
-        known = self.explain(kind)
-        self.trouble = (
-            f"{self.name}: {known or 'the engine failed'}"  # may be told later, when it must not depend on data
-        )
-        raise EngineError(self.trouble if known else f"{self.trouble} ({kind.__name__})")
+        raise EngineError(f"{self.name}: {self.explain(kind) or f'the engine failed ({kind.__name__})'}")
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table."""

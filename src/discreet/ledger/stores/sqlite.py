@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from threading import Lock, Thread
+from threading import RLock, Thread
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
@@ -42,7 +42,7 @@ class Turn:
         self._wait = wait
         self._handle: int | None = None
         self._waiting = self._over = False
-        self._lock = Lock()
+        self._lock = RLock()  # an interruption may have left it locked
 
     def __enter__(self) -> Self:
         if fcntl is None:
@@ -93,11 +93,11 @@ class Turn:
                 self._close()
 
     def _close(self) -> None:
-        if self._handle is not None:
+        handle, self._handle = self._handle, None  # first: a number that was closed may be another file's by now
+        if handle is not None:
             with suppress(OSError):
-                fcntl.flock(self._handle, fcntl.LOCK_UN)  # also for a copy of the process that has the handle
-            os.close(self._handle)
-            self._handle = None
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also for a copy of the process that has the handle
+            os.close(handle)
 
 
 def line_at(beside: Path) -> Path:
