@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, SettingError
-from discreet.ledger.stores import CREATE, NOT_YET, ONLY_GROW, TABLES, WAIT, Session, check_version
+from discreet.ledger.stores import CREATE, NOT_YET, TABLES, WAIT, Session, check_version, find_faults
 
 if TYPE_CHECKING:
     import psycopg
@@ -18,10 +18,27 @@ SCHEMA = "discreet"
 CONNECT = 15
 """Seconds to wait for the server."""
 
-_ONLY_GROWS = (
-    "CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
-    "$$ BEGIN RAISE EXCEPTION 'the ledger only grows'; END $$"
-)
+_REFUSES = " BEGIN RAISE EXCEPTION 'the ledger only grows'; END "
+_ONLY_GROWS = f"CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$"
+_CHANGES = 2 + 8 + 16 + 32
+"""The server's sign of a trigger before deletes, updates and truncates."""
+
+_INDEXES = {
+    "discreet_by_dataset": False,
+    "discreet_one_reservation": True,
+    "discreet_one_commit": True,
+    **{f"{table}_pkey": True for table in TABLES[1:]},
+}
+"""Indexes, and whether each keeps what it holds unique."""
+
+_KEPT = f"""
+    SELECT 'index ' || i.relname, x.indisvalid, x.indisunique
+    FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE i.relnamespace = '{SCHEMA}'::regnamespace
+    UNION ALL
+    SELECT 'trigger ' || t.tgname, t.tgenabled IN ('O', 'A'), t.tgtype = {_CHANGES} AND f.prosrc = ?
+    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc f ON f.oid = t.tgfoid
+    WHERE c.relnamespace = '{SCHEMA}'::regnamespace AND NOT t.tgisinternal
+"""
 
 
 class _Transaction:
@@ -37,8 +54,11 @@ class _Transaction:
         found = self.run(f"SELECT max(number) FROM discreet_entries {where}", values)[0][0]
         return None if found is None else int(found)
 
-    def whole(self) -> bool:
-        return True  # the server sees to that
+    def faults(self) -> list[str]:
+        """Look at indexes and triggers; to the rest the server sees."""
+        wanted = {f"index {name}": (True, unique) for name, unique in _INDEXES.items()}
+        wanted |= {f"trigger {table}_only_grows": (True, True) for table in TABLES}
+        return find_faults(wanted, {name: (on, right) for name, on, right in self.run(_KEPT, (_REFUSES,))})
 
 
 class PostgreSQL:
@@ -82,7 +102,7 @@ class PostgreSQL:
             for sql in CREATE:
                 session.run(sql.format(big="BIGINT"))
             session.run(_ONLY_GROWS)
-            for table in ONLY_GROW:
+            for table in TABLES:
                 session.run(
                     f"CREATE TRIGGER {table}_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
                     "EXECUTE FUNCTION discreet_only_grows()"
