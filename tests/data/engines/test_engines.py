@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import replace
 from itertools import combinations
@@ -653,6 +654,43 @@ def test_an_engine_never_quotes_what_it_holds(server, base):
     assert "secret-value" not in str(failed.value)
     assert failed.value.__cause__ is None
     assert failed.value.__context__ is None
+
+
+def connections(server):
+    """Count our connections to a server."""
+    with psycopg.connect(server.get_uri()) as connection:
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'discreet'"
+        return connection.execute(asked).fetchone()[0]
+
+
+def test_a_load_that_fails_leaves_no_connection_open(server, base):
+    gc.collect()
+    before = connections(server)
+    run_on(
+        server,
+        "DROP TABLE IF EXISTS few, none_at_all",
+        "CREATE TABLE few AS SELECT 'x' AS a",
+        "CREATE TABLE none_at_all (a text)",
+        "CREATE TABLE IF NOT EXISTS trapped AS SELECT CAST('secret-value' AS text) AS e",
+        "CREATE OR REPLACE VIEW trap AS SELECT CAST(e AS integer)::text AS e FROM trapped",
+    )
+    kept = []
+    for name, column, rows in (
+        ("few", "a", 2),
+        ("few", "b", 1),
+        ("none_at_all", "a", 1),
+        ("gone", "a", 1),
+        ("trap", "e", 1),
+    ):
+        with pytest.raises((MisfitError, TableError, EngineError)) as failed:
+            load(f"{base}&table={name}", Domain({column: Categorical(categories=("x",))}, rows=rows))
+        kept.append(failed)  # and all that its frames hold
+        assert connections(server) == before
+    table = load(f"{base}&table=few", Domain({"a": Categorical(categories=("x",))}, rows=1))
+    assert connections(server) == before + 1
+    assert table.rows == 1
+    table._engine.close()
+    assert connections(server) == before
 
 
 def test_after_a_charge_no_kind_of_error_is_told(asia):

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
-from weakref import finalize
 
 import numpy as np
 
 from discreet.data.encoding import quote_name
-from discreet.data.engines.engine import CONNECT, Engine, Expr, arrays_of, double
+from discreet.data.engines.engine import CONNECT, Engine, Expr, arrays_of, closed_if_it_fails, double
 from discreet.errors import EngineError, SettingError, TableError
 
 if TYPE_CHECKING:
@@ -100,10 +99,10 @@ class PostgresEngine(Engine):
             connection = psycopg.connect(server, autocommit=True)
         if connection is None:
             raise EngineError(f"{name}: {_explain_unreached(server)}. Nothing was spent")
-        engine = cls(ibis.postgres.from_connection(connection), name)
-        finalize(engine, connection.close)
-        query, kinds = engine.ask(lambda backend: _find_table(connection, table, name))
-        return engine, engine.ask(lambda backend: backend.sql(query, schema=ibis.schema(kinds)))
+        engine = cls(ibis.postgres.from_connection(connection), name, connection.close)
+        with closed_if_it_fails(engine.close):
+            query, kinds = engine.ask(lambda backend: _find_table(connection, table, name))
+            return engine, engine.ask(lambda backend: backend.sql(query, schema=ibis.schema(kinds)))
 
     def explain(self, error: type[Exception]) -> str | None:
         """Say why a server failed, from the kind of its error."""
