@@ -37,6 +37,7 @@ from discreet.release.settings import Marginals
 from discreet.room import FAILED, Room
 from discreet.testing import SeededNoise
 from support.engine_data import HOSTILE, nasty, spelled, to_postgres
+from support.silent import silent
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB
 
@@ -641,6 +642,39 @@ def test_a_server_that_goes_away_in_the_middle(server, asia, tmp_path):
     assert standing.runs == 1
     assert standing.limit.share(standing.spent) > 0
     assert dc.discover(url, domain=domain, epsilon=1.0, account=account).graph.nodes
+
+
+def socket_of(uri):
+    """Return the file at which a server listens."""
+    return f"{psycopg.conninfo.conninfo_to_dict(uri)['host']}/.s.PGSQL.5432"
+
+
+def test_a_server_that_accepts_and_says_nothing_is_cut_off(monkeypatch):
+    monkeypatch.setattr("discreet.data.engines.postgres.CONNECT", 2)
+    domain = Domain({"a": Categorical(categories=("x",))}, rows=1)
+    with silent() as mute, pytest.raises(EngineError, match=r"cannot be reached.*Nothing was spent"):
+        load(f"postgresql://postgres@127.0.0.1:{mute.port}/postgres?table=asia", domain)
+
+
+def test_a_server_that_falls_silent_in_the_middle_is_cut_off(server, asia, monkeypatch):
+    net, _, _ = asia
+    monkeypatch.setattr("discreet.data.engines.postgres.CONNECT", 2)
+    monkeypatch.setattr("discreet.data.engines.postgres.QUIET", 0.2)
+    with silent(socket_of(server.get_uri())) as mute:
+        url = f"postgresql://postgres@127.0.0.1:{mute.port}/postgres?table=asia"
+        table = load(url, net.domain(20_000))
+        assert table.counts([("lung",)])[0].sum() == 20_000
+        table._joint = None
+        mute.silent.set()
+        with pytest.raises(EngineError, match="the connection to it was lost"):
+            table.counts([("lung",)])
+
+
+def test_a_query_that_takes_long_is_not_cut_off(server, asia, monkeypatch):
+    monkeypatch.setattr("discreet.data.engines.postgres.QUIET", 0.1)
+    net, _, url = asia
+    engine = load(url, net.domain(20_000))._engine
+    assert engine.ask(lambda backend: backend.con.execute("SELECT pg_sleep(1), 7").fetchone()[1]) == 7
 
 
 def test_an_engine_never_quotes_what_it_holds(server, base):

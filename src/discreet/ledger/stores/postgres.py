@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, SettingError
@@ -17,6 +19,9 @@ SCHEMA = "discreet"
 
 CONNECT = 15
 """Seconds to wait for the server."""
+
+LONGEST = 3 * WAIT
+"""Seconds after which a transaction is cut off: a server that has gone silent would be waited for without end."""
 
 _REFUSES = " BEGIN RAISE EXCEPTION 'the ledger only grows'; END "
 _ONLY_GROWS = f"CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$"
@@ -147,7 +152,7 @@ class PostgreSQL:
         """
         driver = self._driver
         try:
-            with driver.connect(self._url) as connection:
+            with driver.connect(self._url) as connection, _cut_off(connection):
                 connection.execute(f"SET TRANSACTION ISOLATION LEVEL {isolation}".encode())
                 connection.execute("SET LOCAL synchronous_commit = on")
                 connection.execute(f"SET LOCAL search_path = {SCHEMA}, pg_temp".encode())
@@ -168,6 +173,20 @@ class PostgreSQL:
         else:
             return
         raise LedgerError(f"{self.name} {failed}")
+
+
+@contextmanager
+def _cut_off(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Close the line to a server that neither answers nor closes it; commits and undoes before that ends."""
+    with socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as line:
+        timer = Timer(LONGEST, line.shutdown, [socket.SHUT_RDWR])
+        timer.daemon = True
+        timer.start()
+        try:
+            with connection.transaction():
+                yield
+        finally:
+            timer.cancel()
 
 
 def _reason(message: str) -> str:
