@@ -189,11 +189,14 @@ def test_an_interruption_carries_no_value_away(error):
         here = Room(table_of(np.array([[0]] * 4), DOMAIN), DOMAIN, Budget(epsilon=9, delta=0))
         with pytest.raises(type(error)) as caught:
             work(here)
-        assert caught.value is error
+        assert caught.value is not error
+        assert (caught.value.__cause__, caught.value.__context__) == (None, None)
         assert here.budget.spent > 0
         shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
         assert str(SECRET) not in "".join(shown.format())
-        assert "exact" not in {name for frame, _ in traceback.walk_tb(error.__traceback__) for name in frame.f_locals}
+        assert "exact" not in {
+            name for frame, _ in traceback.walk_tb(caught.value.__traceback__) for name in frame.f_locals
+        }
 
 
 def test_memory_that_is_used_up_is_a_failure_like_any():

@@ -84,15 +84,14 @@ class _Ahead(Sealed):
 
 
 def _guard(work: Callable[[], T]) -> T | None:
-    """Do what meets exact values; None if it fails. What breaks it off goes on without the frames that held them."""
+    """Do what meets exact values; None if it fails. What breaks it off is raised anew, without the frames of it."""
     try:
         return work()
     except Exception:  # noqa: BLE001 - the cause may quote data
         return None
     except BaseException as error:  # noqa: BLE001 - raised below
-        interruption = error.with_traceback(None)
-        interruption.__cause__ = interruption.__context__ = None
-    raise interruption
+        kind = type(error)
+    raise kind("broken off; what was charged stays booked")
 
 
 class Room(Sealed):
