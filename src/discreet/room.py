@@ -12,7 +12,7 @@ from discreet.arrays import IntArray
 from discreet.data import Recodable
 from discreet.data.memory import coarsen
 from discreet.domain import Domain
-from discreet.errors import RoomError
+from discreet.errors import RoomError, TableError
 from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.budget import Budget, Entry
 from discreet.privacy.mechanisms import Mechanism
@@ -178,7 +178,7 @@ class Room(Sealed):
         if mechanism.rows not in (None, self.domain.rows):
             raise RoomError("gate: the mechanism samples from another number of rows")
         if mechanism.sample is not None and not self._table.sampled:
-            raise RoomError("gate: a method that samples rows needs them in memory; engine-pull loads them")
+            raise TableError("gate: a method that samples rows needs them in memory; engine-pull loads them")
 
     def settle(self, edges: Mapping[str, Sequence[float]]) -> Room:
         """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.
