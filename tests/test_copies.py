@@ -1,8 +1,10 @@
-"""What holds budget, gates or noise is not multiplied: not by forking, not by threads."""
+"""What holds rows, budget, gates or noise is not multiplied: not by copying, not by forking, not by threads."""
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,12 +16,14 @@ import pytest
 from discreet.audit import table_of
 from discreet.domain import Categorical, Domain
 from discreet.errors import BudgetError, DiscreetError, RoomError
+from discreet.ledger.account import Account
+from discreet.methods.session import asked
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import Budget, Cost
 from discreet.privacy.mechanisms.additive import DiscreteLaplace
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise
-from discreet.room import Room, _Ahead
+from discreet.room import Room, _Ahead, _View
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts
 
@@ -42,6 +46,32 @@ ONES = Ones((("a",),))
 
 def room() -> Room:
     return Room(table_of(np.array([[0], [1], [1], [1]]), DOMAIN), DOMAIN, Budget(epsilon=100, delta=0))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_what_holds_rows_or_budget_is_not_copied(copied):
+    here = room()
+    gate = here.open(GATE, ONE, purpose="x")
+    view = _View(here._table, ("a",), here._ordered)
+    for held in (here, here.budget, here._table, here._table.take([0]), gate, *here._ahead.values(), view):
+        with pytest.raises(RoomError, match=type(held).__name__):
+            copied(held)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda held: pickle.loads(pickle.dumps(held))])  # noqa: S301
+def test_copies_of_an_account_spend_from_one_ledger(tmp_path, copied):
+    first = Account("people", str(tmp_path / "ledger.db"))
+    first.limit(epsilon=1.5, delta=0.0)
+    second = copied(first)
+    budgets = [
+        account.start(asked("discover", "marginals", 1.0, 0.0, {})).budget(
+            lambda _, reserve: Budget(epsilon=1, delta=0, reserve=reserve)
+        )
+        for account in (first, second)
+    ]
+    budgets[0].charge(HALF, statistic="s", mechanism="m")
+    with pytest.raises(BudgetError, match="people"):
+        budgets[1].charge(HALF, statistic="s", mechanism="m")
 
 
 def in_a_copy(work: Callable[[], object]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,3 +108,25 @@ def test_a_notebook_has_one_output_that_is_updated(monkeypatch):
     assert len(shown) == 3
     assert '<progress max="1" value="0.250"></progress> &lt;b&gt;' in shown[0]
     assert shown[-1] == "<div><div>a note</div></div>"
+
+
+CLOCKS = {"time", "timeit", "datetime", "resource"}
+TIMED = ("experiments/", "audit/", "cli/audit.py", "simulation/forecast.py")
+"""What measures time on rows that were made up."""
+
+DATED = {"ledger/ledger.py": '.isoformat(timespec="seconds")', "methods/discover.py": ".date().isoformat()"}
+"""What notes when something was asked: a ledger, which stays with the custodian, and a release its day."""
+
+
+def test_no_run_on_rows_looks_at_a_clock():
+    home = Path(dc.__file__).parent
+    for path in home.rglob("*.py"):
+        name, text = path.relative_to(home).as_posix(), path.read_text(encoding="utf-8")
+        if name.startswith(TIMED):
+            continue
+        nodes = list(ast.walk(ast.parse(text)))
+        imported = {a.name.split(".")[0] for n in nodes if isinstance(n, ast.Import) for a in n.names}
+        imported |= {str(n.module).split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom)}
+        assert not (imported & CLOCKS) or text.count("datetime.now(") == text.count(
+            f"datetime.now(UTC){DATED[name]}"
+        ), name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -98,12 +98,16 @@ class Case:
 
     @contextmanager
     def database(self) -> Iterator[Callable[[str, Sequence[Any]], list[Any]]]:
-        """Give what whoever owns the database can do with it: no trigger holds them back."""
+        """Give what whoever owns the database can do with it: no trigger holds them back, and all are put back."""
         if self.sqlite:
             with closing(sqlite3.connect(self.path, isolation_level=None)) as file:
-                for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                triggers = file.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+                for name, _ in triggers:
                     file.execute(f"DROP TRIGGER {name}")
                 yield lambda sql, values: file.execute(sql, values).fetchall()
+                for _, sql in triggers:
+                    with suppress(sqlite3.OperationalError):  # its table is gone
+                        file.execute(sql)
         else:
             with psycopg.connect(self.url) as server:
                 server.execute("SET session_replication_role = replica")

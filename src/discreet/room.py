@@ -12,7 +12,7 @@ from discreet.arrays import IntArray
 from discreet.data import Recodable
 from discreet.data.memory import coarsen
 from discreet.domain import Domain
-from discreet.errors import RoomError
+from discreet.errors import RoomError, TableError
 from discreet.privacy.accounting import check_guarantee
 from discreet.privacy.budget import Budget, Entry
 from discreet.privacy.mechanisms import Mechanism
@@ -23,12 +23,16 @@ from discreet.sealed import Sealed
 from discreet.statistics import Sensitivity, Statistic, Table
 
 S = TypeVar("S", bound=Statistic)
+T = TypeVar("T")
+
+FAILED = "{} failed; its charge stays booked. Why may depend on data, and is not told; the log of a server may say it"
+"""Said of whatever fails once it is paid for: the same words whatever the cause."""
 
 AHEAD, MOST_AHEAD = 8, 1024
 """Noise of so many questions is drawn at once, then of twice as many, up to the second. It does not depend on them."""
 
 
-class _View:
+class _View(Sealed):
     """A table in which only the named columns exist, and rows stand in an order that is drawn when one is looked at."""
 
     def __init__(self, table: Table, columns: Sequence[str], draw: Callable[[int], IntArray]) -> None:
@@ -79,6 +83,17 @@ class _Ahead(Sealed):
             return self._drawn.pop()
 
 
+def _guard(work: Callable[[], T]) -> T | None:
+    """Do what meets exact values; None if it fails. What breaks it off is raised anew, without the frames of it."""
+    try:
+        return work()
+    except Exception:  # noqa: BLE001 - the cause may quote data
+        return None
+    except BaseException as error:  # noqa: BLE001 - raised below
+        kind = type(error)
+    raise kind("broken off; what was charged stays booked")
+
+
 class Room(Sealed):
     """Holds a table and its budget, and lets nothing out but releases.
 
@@ -123,8 +138,7 @@ class Room(Sealed):
         BudgetError
             If the budget refuses. Nothing was evaluated and nothing was charged.
         RoomError
-            If the statistic failed. Its charge stays booked; why it failed is not told, since that may
-            depend on data.
+            If the statistic failed. Its charge stays booked; why it failed is not told, since that may depend on data.
         """
         for column in statistic.columns:
             self.domain[column]  # an undeclared column is refused before anything is charged
@@ -132,7 +146,7 @@ class Room(Sealed):
         price = self.budget.charge(cost, statistic=statistic.name, mechanism=mechanism.name)
         blurred = self._blurred(statistic, mechanism)
         if blurred is None:
-            raise RoomError(self._failed(statistic))
+            raise RoomError(FAILED.format(statistic.name))
         return Release(statistic, mechanism, blurred, price, self._noise.private)
 
     def open(self, mechanism: AboveThreshold, sensitivity: Sensitivity, *, purpose: str) -> Gate:
@@ -154,14 +168,17 @@ class Room(Sealed):
         """
         self.check_gate(mechanism)
         price = self.budget.charge(mechanism.cost(sensitivity), statistic=purpose, mechanism=mechanism.name)
-        return Gate(self, mechanism, sensitivity, price)
+        gate = _guard(lambda: Gate(self, mechanism, sensitivity, price))
+        if gate is None:
+            raise RoomError(FAILED.format(purpose))
+        return gate
 
     def check_gate(self, mechanism: AboveThreshold) -> None:
         """Refuse a gate that could not be opened here: it samples from other rows, or rows that cannot be sampled."""
         if mechanism.rows not in (None, self.domain.rows):
             raise RoomError("gate: the mechanism samples from another number of rows")
-        if mechanism.sample is not None:
-            self._table.take(np.zeros(0, dtype=np.int64))
+        if mechanism.sample is not None and not self._table.sampled:
+            raise TableError("gate: a method that samples rows needs them in memory; engine-pull loads them")
 
     def settle(self, edges: Mapping[str, Sequence[float]]) -> Room:
         """Return a room with the same rows and the same budget in which bins at quantiles have these public edges.
@@ -181,17 +198,8 @@ class Room(Sealed):
             return statistic.evaluate(_View(table, statistic.columns, self._ordered))
 
     def _blurred(self, statistic: Statistic, mechanism: Mechanism) -> IntArray | None:
-        """Evaluate and blur; None if that failed. The exact value lives in this frame only, which never raises."""
-        try:
-            return mechanism.blur(self._evaluated(statistic, self._table), self._noise)
-        except Exception:  # noqa: BLE001 - the cause may quote data
-            return None
-
-    def _failed(self, statistic: Statistic) -> str:
-        """Say that a statistic failed; why only if its engine did, whose errors are in our own words."""
-        trouble = self._table.trouble
-        why = "" if trouble is None else f" ({trouble})"
-        return f"{statistic.name} failed{why}; its charge stays booked"
+        """Evaluate and blur; None if that failed."""
+        return _guard(lambda: mechanism.blur(self._evaluated(statistic, self._table), self._noise))
 
     def _fresh(self, mechanism: AboveThreshold, scale: float) -> int:
         """Return noise of a gate that was never used before."""
@@ -206,13 +214,14 @@ class Room(Sealed):
         return self._noise.order(rows)
 
     def _passes(self, gate: Gate, statistic: Statistic, threshold: int) -> bool | None:
-        """Evaluate and compare; None if that failed. The exact value lives in this frame only, which never raises."""
-        try:
+        """Evaluate and compare; None if that failed."""
+
+        def compare() -> bool:
             exact = self._evaluated(statistic, gate._table)
             fresh = self._fresh(gate._mechanism, gate._mechanism.question_scale)
             return bool(int(exact[0]) + fresh >= threshold + gate._threshold)
-        except Exception:  # noqa: BLE001 - the cause may quote data
-            return None
+
+        return _guard(compare)
 
 
 class Gate(Sealed):
@@ -258,8 +267,9 @@ class Gate(Sealed):
         with self._lock:
             if not self.open:
                 raise RoomError("gate: it is closed; what was paid for is used up, or something else was asked since")
+            left, self._left = self._left, 0  # a failure is an answer, and the last one; so is an interruption
             passed = self._room._passes(self, statistic, threshold + self._mechanism.shift)
-            self._left -= self._left if passed is None else passed  # a failure is an answer, and the last one
-        if passed is None:
-            raise RoomError(self._room._failed(statistic))
+            if passed is None:
+                raise RoomError(FAILED.format(statistic.name))
+            self._left = left - passed
         return passed

@@ -172,12 +172,19 @@ def test_exports_hold_every_entry(folder):
 def test_tampering_is_told(folder):
     import sqlite3
 
+    from discreet.ledger.stores.sqlite import SCHEMA
+
     discover("--out", "out")
     with sqlite3.connect("ledger.db") as connection:
         connection.execute("DROP TRIGGER discreet_entries_no_delete")
         connection.execute("DELETE FROM discreet_entries WHERE number = 3")
         connection.execute("DROP TRIGGER discreet_releases_no_delete")
         connection.execute("DELETE FROM discreet_releases")
+    assert "✗ the trigger discreet_entries_no_delete is missing" in run("ledger", "verify", code=1).stdout
+    with connection:
+        for sql in SCHEMA:
+            if sql.startswith(("CREATE TRIGGER discreet_entries_no_d", "CREATE TRIGGER discreet_releases_no_d")):
+                connection.execute(sql)
     connection.close()
     assert "the chain is whole" in run("ledger", "verify").stdout  # a cut tail leaves a whole chain
     told = run("ledger", "verify", "--against", "out/release.json", code=1)

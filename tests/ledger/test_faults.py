@@ -11,6 +11,7 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from discreet.errors import LedgerError
@@ -20,6 +21,7 @@ from discreet.ledger.records import Asked
 from discreet.ledger.stores import sqlite
 from discreet.ledger.stores.sqlite import Turn, line_at
 from discreet.ledger.verify import verify_ledger
+from support.silent import silent
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"
 ASKED = Asked("discover", "marginals", 1.0, 1e-6, "0" * 64)
@@ -143,6 +145,27 @@ def test_a_beginning_that_was_killed_is_begun_again(tmp_path):
         open_ledger(path, begin=False).book()
     assert not line_at(path).exists()
     assert open_ledger(path).fresh
+
+
+def test_a_server_that_accepts_and_says_nothing_is_cut_off():
+    with silent() as mute, pytest.raises(LedgerError, match="cannot be reached"):
+        open_ledger(f"postgresql://postgres@127.0.0.1:{mute.port}/postgres?connect_timeout=2")
+
+
+@pytest.mark.parametrize("words", [b"discreet_entries", b"COMMIT"])
+def test_a_server_that_falls_silent_in_the_middle_is_cut_off(server, monkeypatch, words):
+    uri, name = server.get_uri(), f"silent_{len(words)}"
+    with psycopg.connect(uri, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    behind = f"{psycopg.conninfo.conninfo_to_dict(uri)['host']}/.s.PGSQL.5432"
+    ledger = open_ledger(uri.replace("/postgres?", f"/{name}?"))
+    monkeypatch.setattr("discreet.ledger.stores.postgres.LONGEST", 1)
+    with silent(behind, words) as mute:
+        through = open_ledger(f"postgresql://postgres@127.0.0.1:{mute.port}/{name}?connect_timeout=2", begin=False)
+        with pytest.raises(LedgerError, match="the connection was lost"):
+            through.reserve("people", "one", ASKED, PRICE)
+        assert mute.silent.is_set()
+    assert ledger.standing("people").runs == 0
 
 
 def test_a_turn_ends_when_it_is_told_to(path):

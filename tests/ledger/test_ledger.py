@@ -1,6 +1,7 @@
 """The ledger: reserve, compute, commit, emit; limits across runs; the same request, the same release."""
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 
@@ -417,10 +418,11 @@ def test_what_others_spent_counts(url):
 
 def test_entries_only_grow(url):
     ledger = open_ledger(url)
-    ledger.reserve("a", "1", ASKED, price(0.1))
+    ledger.reserve("a", "1", ASKED, price(0.1), mark="m")
     ledger.commit("a", "1", "{}", [])
-    for table in ("discreet_entries", "discreet_releases", "discreet_ledger"):
-        for change in (f"DELETE FROM {table}", f"UPDATE {table} SET {'version' if 'ledger' in table else 'body'} = 7"):
+    changed = {"entries": "body", "releases": "body", "ledger": "version", "marks": "mark"}
+    for table, column in changed.items():
+        for change in (f"DELETE FROM discreet_{table}", f"UPDATE discreet_{table} SET {column} = 7"):
             with pytest.raises(LedgerError, match="only grows"), store_for(url).write() as session:
                 session.run(change)
     with pytest.raises(LedgerError, match="only grows"):
@@ -428,6 +430,62 @@ def test_entries_only_grow(url):
     with pytest.raises(LedgerError, match="never reserved"):
         ledger.commit("a", "2", "{}", [])
     assert verify_ledger(ledger).problems == []
+
+
+FILE_ONLY = {
+    "DROP TRIGGER discreet_releases_no_update": "the trigger discreet_releases_no_update is missing",
+    "DROP TRIGGER discreet_marks_no_delete": "the trigger discreet_marks_no_delete is missing",
+    "DROP INDEX discreet_again": "the index discreet_again is missing",
+    "CREATE TRIGGER more BEFORE INSERT ON discreet_marks BEGIN SELECT RAISE(IGNORE); END": "the trigger more was added",
+}
+SERVER_ONLY = {
+    "DROP TRIGGER discreet_releases_only_grows ON discreet_releases": "discreet_releases_only_grows is missing",
+    "ALTER TABLE discreet_entries DISABLE TRIGGER ALL": "the trigger discreet_entries_only_grows was changed",
+    "ALTER TABLE discreet_releases DROP CONSTRAINT discreet_releases_pkey": "index discreet_releases_pkey is missing",
+    "CREATE OR REPLACE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
+    "'BEGIN RETURN NULL; END'": "the trigger discreet_marks_only_grows was changed",
+    "CREATE TRIGGER more BEFORE INSERT ON discreet_marks FOR EACH ROW EXECUTE FUNCTION discreet_only_grows()": (
+        "the trigger more was added"
+    ),
+}
+BOTH = {
+    "DROP INDEX discreet_one_reservation": "the index discreet_one_reservation is missing",
+    "DROP INDEX discreet_by_dataset; CREATE UNIQUE INDEX discreet_by_dataset ON discreet_entries (number, dataset)": (
+        "the index discreet_by_dataset was changed"
+    ),
+}
+
+
+def test_what_keeps_a_ledger_is_missed(url):
+    changes = BOTH | (FILE_ONLY if url.startswith("sqlite") else SERVER_ONLY)
+    ledger = open_ledger(url)
+    assert verify_ledger(ledger).problems == []
+    for change, words in changes.items():
+        with suppress(_Undone), store_for(url).write() as session:
+            for sql in change.split("; ") if "INDEX" in change else [change]:
+                session.run(sql)
+            assert any(words in fault for fault in session.faults())
+            raise _Undone
+    assert verify_ledger(ledger).problems == []
+
+
+class _Undone(Exception):  # noqa: N818 - no error: it ends a transaction
+    """Undoes what was tried."""
+
+
+def test_marks_that_were_taken_out_are_missed(url):
+    ledger = open_ledger(url)
+    ledger.reserve("a", "1", ASKED, price(0.1), mark="m")
+    ledger.reserve("b", "2", ASKED, price(0.1))
+    assert verify_ledger(ledger).problems == []
+    with store_for(url).write() as session:
+        for sql in (
+            "ALTER TABLE discreet_marks RENAME TO old",
+            "CREATE TABLE discreet_marks (dataset TEXT, mark TEXT)",
+        ):
+            session.run(sql)
+    assert any("the marks of 'a' are missing" in problem for problem in verify_ledger(ledger).problems)
+    assert not any("'b'" in problem for problem in verify_ledger(ledger).problems)
 
 
 def test_a_release_that_cannot_be_compared_is_not_passed_over(tmp_path):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from flint import arb, ctx
 from scipy.stats import chi2
 
+from discreet.privacy import noise
 from discreet.privacy.noise import ExactNoise, _threshold, invert_rounded_gaussian
 from discreet.testing import SeededNoise
 
@@ -151,3 +154,16 @@ def test_few_draws_and_many_are_the_same_function_of_their_words(sigma):
 def test_hardly_any_noise_is_drawn():
     words = np.random.default_rng(0).integers(0, 1 << 64, size=50, dtype=np.uint64)
     assert not invert_rounded_gaussian(1e-6, words, lambda bits: 12345).any()
+
+
+def test_thresholds_hold_whatever_precision_another_thread_sets(monkeypatch):
+    """The precision of ball arithmetic is shared by threads: a lower one makes bounds wider, and never wrong."""
+    certain = [(k, sigma, noise._threshold(k, sigma, 64)) for sigma in (0.7, 30.0) for k in range(-90, 91, 3)]
+    choices = [(drop, noise._weight(drop, 7.0, 160)) for drop in range(0, 600, 7)]
+    monkeypatch.setattr(noise, "ctx", SimpleNamespace(workprec=lambda _: nullcontext()))
+    for k, sigma, (low, high) in certain:
+        rough = noise._threshold(k, sigma, 64)
+        assert rough[0] <= low <= high <= rough[1]
+    for drop, (low, high) in choices:
+        rough = noise._weight(drop, 7.0, 160)
+        assert rough[0] <= low <= high <= rough[1]

@@ -97,6 +97,29 @@ def test_the_bound_on_all_pairs_is_exact(sizes, monkeypatch):
     assert largest_change(shapes, weights) == exact
 
 
+def test_numbers_that_do_not_fit_are_bounded_instead():
+    """Twelve columns or fewer: all sets are looked at in 64 bits, or not at all."""
+    sizes = (31, 37, 41, 43, 47, 53)
+    names = [f"c{i}" for i in range(len(sizes))]
+    sets = [*((n,) for n in names), *combinations(names, 2)]
+    shapes = {s: tuple(sizes[names.index(c)] for c in s) for s in sets}
+    for weight, fits in ((1, True), (1 << 30, False)):
+        weights = dict.fromkeys(sets, weight)
+        assert (module._enumerated(shapes, weights, dict(zip(names, sizes, strict=True))) is not None) == fits
+        every = (
+            sum((weight * change(shapes[s], [n in differing for n in s]) for s in sets), start=Fraction(0))
+            for k in range(len(names) + 1)
+            for differing in combinations(names, k)
+        )
+        assert max(every) <= largest_change(shapes, weights)
+
+
+def change(shape, differs):
+    """Return t_U(F) of the proof."""
+    same = prod(1 - Fraction(1, a) for a in shape)
+    return 2 * (same - prod(-Fraction(1, a) if d else 1 - Fraction(1, a) for a, d in zip(shape, differs, strict=True)))
+
+
 def test_pairs_of_binary_columns_cost_a_quarter_of_their_tables():
     domain = domain_of((2,) * 20, 100)
     pairs = all_pairs(tuple(domain))

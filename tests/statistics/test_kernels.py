@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import SettingError
 from discreet.statistics.hsic import (
+    MANY,
     REACH,
     ROOT_ERROR,
-    VALUE_ERROR,
     Waves,
     _by_tiles,
+    _cross_covariance,
     frequencies,
     gaussian,
     hsic_rff,
     hsic_v,
     root_error,
+    rounding_error,
+    wave_error,
     waves_needed,
 )
 from discreet.statistics.ranks import concordance_sum, rank_product_sum
@@ -156,10 +162,55 @@ def test_the_root_of_hsic_is_exact_near_nothing():
 
 
 def test_the_error_of_the_root_is_known_from_public_ranges():
-    assert root_error(2, (2.0, 20.0), (0.2, 0.5)) == ROOT_ERROR
-    assert root_error(100_000, (2.0, 2.0), (0.01, 0.01)) == ROOT_ERROR
-    assert root_error(100, (2.0, 2.0), (0.01, 0.01)) == math.sqrt(VALUE_ERROR) > ROOT_ERROR
-    assert root_error(10**9, (math.inf, 1.0), (1.0, 1.0)) == math.sqrt(VALUE_ERROR)
+    assert root_error(2, (2.0, 20.0), (0.2, 0.5)) == wave_error(2)
+    assert root_error(100_000, (2.0, 2.0), (0.01, 0.01)) == wave_error(100_000)
+    assert root_error(100, (2.0, 2.0), (0.01, 0.01)) == math.sqrt(rounding_error(100)) > wave_error(100)
+    assert root_error(10**9, (math.inf, 1.0), (1.0, 1.0)) == math.sqrt(rounding_error(10**9))
+    assert wave_error(MANY) < ROOT_ERROR
+
+
+def certified_hsic(x, y, width):
+    """Return the root of HSIC in ball arithmetic, by the plain formula."""
+    with ctx.workprec(200):
+        m, scale = len(x), 2 * arb(width) ** 2
+        kernels = [[[(-((arb(a) - arb(b)) ** 2) / scale).exp() for b in of] for a in of] for of in (x, y)]
+        of_x, of_y = ([sum(row, arb(0)) / m for row in kernel] for kernel in kernels)
+        mean_x, mean_y = sum(of_x, arb(0)) / m, sum(of_y, arb(0)) / m
+        products = sum((a * b for rows in zip(*kernels, strict=True) for a, b in zip(*rows, strict=True)), arb(0))
+        apart = sum(((a - mean_x) * (b - mean_y) for a, b in zip(of_x, of_y, strict=True)), arb(0))
+        found = products / m**2 - mean_x * mean_y - 2 * apart / m
+        return float(found), float(max(found, arb(0)).sqrt())
+
+
+@pytest.mark.parametrize("width", [0.05, 0.3, 2.0])
+def test_errors_are_within_their_bounds_in_certified_arithmetic(width):
+    rng = RNG(8)
+    x = np.round(rng.uniform(-1, 1, 70), 3)
+    for y in (np.round(rng.uniform(-1, 1, 70), 3), np.round(x**2 + 0.1, 3), np.append(np.zeros(69), 0.7)):
+        value, root = certified_hsic(x.tolist(), y.tolist(), width)
+        assert abs(hsic_v(x, y, width, width) - value) <= rounding_error(70)
+        assert abs(_by_tiles(x, y, width, width, 32) - value) <= rounding_error(70)
+        assert abs(math.sqrt(hsic_v(x, y, width, width)) - root) <= wave_error(70)
+
+
+def test_rounding_of_long_sums_is_within_its_bound():
+    """The same numbers again and again: roundings do not cancel, and are seen against exact sums."""
+    rows = 1 << 18
+    x, y = np.tile([0.1, -0.7, 0.3], rows)[:rows], np.tile([0.3, 0.2], rows)[:rows]
+    of_x, of_y = Waves.over(-1.0, 2.0, 0.3), Waves.over(-1.0, 2.0, 0.5)
+    crossed = _cross_covariance(x, y, of_x.weighted, of_y.weighted, rows)
+    a, b = of_x.weighted(x[:3]), of_y.weighted(y[:2])
+    met = Counter(zip((np.arange(rows) % 3).tolist(), (np.arange(rows) % 2).tolist(), strict=True))
+    exact = np.zeros_like(crossed)
+    for i, j in np.ndindex(exact.shape):
+        means = [
+            sum(n * Fraction(f) for n, f in zip(np.bincount(np.arange(rows) % len(of)).tolist(), of, strict=True))
+            for of in (a[:, i].tolist(), b[:, j].tolist())
+        ]
+        together = sum(n * Fraction(a[k, i].item()) * Fraction(b[g, j].item()) for (k, g), n in met.items())
+        exact[i, j] = float(together / rows - means[0] * means[1] / rows**2)
+    error = float(np.linalg.norm(crossed - exact))
+    assert 0 < error <= 13 * rows * 2.0**-53
 
 
 HUGE = st.one_of(st.sampled_from([0.0, 1.0, -1e308, 1e308, 5e-324, 1e200]), st.floats(-1e9, 1e9))

@@ -17,8 +17,8 @@ class Recodable(Table, Protocol):
         ...
 
     @property
-    def trouble(self) -> str | None:
-        """Why the engine that holds the rows failed, in our own words; None if it did not."""
+    def sampled(self) -> bool:
+        """Whether rows can be taken out of it, by public facts alone."""
         ...
 
     def take(self, rows: IntArray) -> Recodable:

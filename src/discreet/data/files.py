@@ -76,6 +76,7 @@ class Source(Sealed):
     def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, name: str, hint: str = "") -> None:
         self._connection = connection
         self._hint = hint
+        self.close = connection.close
         self.relation = relation
         self.name = name
         described = self.query(f"DESCRIBE SELECT * FROM {relation}")

@@ -13,6 +13,7 @@ from math import prod
 
 from discreet.data import Recodable
 from discreet.data.counting import JOINT_CELLS, block_cells, narrowest
+from discreet.data.engines.engine import closed_if_it_fails
 from discreet.data.engines.registry import in_engine, open_engine
 from discreet.data.engines.source import EngineSource
 from discreet.data.files import Source, open_local
@@ -98,8 +99,23 @@ def load(
     if rows is not None and not reading.pull:
         _refuse_rows(rows, domain, remote=in_engine(data))
     source = open_source(data, domain)
-    if isinstance(source, EngineSource):
-        return _load_engine(source, domain, seen, reading)
+    with closed_if_it_fails(source.close):
+        if isinstance(source, EngineSource):
+            return _load_engine(source, domain, seen, reading)
+        return _load_local(source, domain, seen, reading)
+
+
+def open_source(data: object, domain: Domain | None = None) -> Source | EngineSource:
+    """Open a file, a table in memory, or one in an engine."""
+    source = open_engine(data) if in_engine(data) else open_local(data, domain)
+    if not source.rows:
+        source.close()
+        raise TableError(f"{source.name} has no rows")
+    return source
+
+
+def _load_local(source: Source, domain: Domain, seen: Callable[[bytes], None] | None, reading: Reading) -> Recodable:
+    """Load the codes of a file or a frame, or stream them."""
     streamed = _bytes(domain) > MEMORY_BYTES and not reading.pull
     if domain.people is not None:
         choice = source.choose(domain, reading.key or fresh_key(), reading.doubt)
@@ -115,14 +131,6 @@ def load(
     held = _hold(source, domain)
     _show(source, domain, seen)
     return held
-
-
-def open_source(data: object, domain: Domain | None = None) -> Source | EngineSource:
-    """Open a file, a table in memory, or one in an engine."""
-    source = open_engine(data) if in_engine(data) else open_local(data, domain)
-    if not source.rows:
-        raise TableError(f"{source.name} has no rows")
-    return source
 
 
 def _hold(source: Source, domain: Domain) -> MemoryTable:

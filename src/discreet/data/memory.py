@@ -28,7 +28,7 @@ class MemoryTable(Sealed):
         Number of levels of each column, from the public domain.
     """
 
-    trouble: str | None = None
+    sampled = True
 
     def __init__(self, codes: Codes, sizes: Mapping[str, int]) -> None:
         self._codes = dict(codes)
@@ -121,7 +121,7 @@ class JointTable(Sealed):
         Number of levels of each column, from the public domain.
     """
 
-    trouble: str | None = None
+    sampled = True
 
     def __init__(self, codes: Mapping[str, IntArray], weights: IntArray, sizes: Mapping[str, int]) -> None:
         self._codes = dict(codes)

@@ -32,7 +32,7 @@ class StreamTable(Sealed):
         Which of them are used, where the domain names people.
     """
 
-    trouble: str | None = None
+    sampled = False
 
     def __init__(self, source: Source, domain: Domain, choice: Choice | None = None) -> None:
         self._source = source

@@ -132,8 +132,10 @@ class Ledger:
                 "SELECT number, dataset, kind, request, body, hash FROM discreet_entries ORDER BY number"
             )
             releases = session.run("SELECT request, body FROM discreet_releases")
-            whole = not thorough or session.whole()
-        return Kept(tuple(Row(*row) for row in rows), {str(request): str(body) for request, body in releases}, whole)
+            marked = session.run("SELECT DISTINCT dataset FROM discreet_marks")
+            faults = session.faults() if thorough else []
+        stored = {str(request): str(body) for request, body in releases}
+        return Kept(tuple(Row(*row) for row in rows), stored, frozenset(str(name) for (name,) in marked), tuple(faults))
 
     def find_answer(self, dataset: str, request: str, asked: Asked) -> Stored | None:
         """Return the release that a request got before; None if it is new.
@@ -179,13 +181,15 @@ class Ledger:
                 raise AnsweredError(f"request {request!r} was answered a moment ago; ask again to see it")
             before = _check_open(_read_standing(session, dataset))
             after = before.with_run(price, asked.to_dict(), owner=_owner(None, before))
-            facts = {"asked": asked.to_dict(), "cost": price.to_dict()}
+            facts: dict[str, Any] = {"asked": asked.to_dict(), "cost": price.to_dict()}
             refused = before.limit is not None and not before.limit.allows(after.spent)
             if refused:
                 facts["standing"] = before.to_dict()
                 self._append(session, "refused", dataset, request, purpose, facts)
             elif not only_refuse:
                 facts["standing"] = after.to_dict()
+                if mark is not None:
+                    facts["marked"] = True
                 self._append(session, "reserved", dataset, request, purpose, facts)
                 if mark is not None:
                     session.run("INSERT INTO discreet_marks VALUES (?, ?) ON CONFLICT DO NOTHING", (dataset, mark))

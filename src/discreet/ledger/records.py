@@ -142,11 +142,12 @@ class Row(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is kept: entries in order, releases by request, and False if the tables themselves are not in order."""
+    """What is kept: entries in order, releases by request, data sets with marked rows, and faults of the tables."""
 
     rows: tuple[Row, ...]
     releases: Mapping[str, str]
-    whole: bool
+    marked: frozenset[str]
+    faults: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -78,12 +78,14 @@ def verify_ledger(ledger: Ledger, anchors: Sequence[Anchor] = (), heads: Sequenc
     """Check all that is kept, that releases stand where they say, and that heads noted earlier are still there."""
     kept = ledger.read_all(thorough=True)
     verdict = Verdict(entries=len(kept.rows))
-    if not kept.whole:
-        verdict.add_problem("the file is damaged: its tables and indexes do not fit together; restore a backup")
+    for fault in kept.faults:
+        verdict.add_problem(fault)
     chain = _Chain(verdict, kept.releases)
     for row in kept.rows:
         chain.follow(row)
     chain.finish()
+    for dataset in sorted({e.dataset for e in chain.entries.values() if e.facts.get("marked")} - kept.marked):
+        verdict.add_problem(f"the marks of {dataset!r} are missing: its rows are not recognised under another name")
     for anchor in anchors:
         _check_anchor(anchor, chain, verdict)
     hashes = {entry.hash for entry in chain.entries.values()}

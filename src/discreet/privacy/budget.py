@@ -139,8 +139,8 @@ class Budget(Sealed):
                 if self._reserve is not None:
                     self._reserve(self)
                     self._reserve = None
+                self._spent += amount  # first: what is broken off here may be lost, never gained
                 self._entries.append(entry)
-                self._spent += amount
                 return entry
         raise BudgetError(
             f"the budget refuses {statistic}: it asks {float(amount):.6g} of {float(left):.6g} left "

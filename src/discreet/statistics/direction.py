@@ -19,7 +19,7 @@ from discreet.errors import SettingError
 from discreet.statistics import Sensitivity, Table
 from discreet.statistics.curves import UNIT, Curve, Scaled
 from discreet.statistics.dependence import STEPS, moved_by_steps
-from discreet.statistics.hsic import ROOT_ERROR, VALUE_ERROR, frequencies, hsic_rff, hsic_v, root_error
+from discreet.statistics.hsic import frequencies, hsic_rff, hsic_v, root_error, rounding_error
 from discreet.statistics.ranks import concordance_sum, rank_product_sum
 
 WIDTH = 0.3
@@ -208,7 +208,7 @@ class HSIC(Difference):
         return hsic_v(by / UNIT, left / UNIT, WIDTH, WIDTH) * (rows / (rows - 1)) ** 2
 
     def _change(self, rows: int) -> float:
-        return 2 * math.sqrt(6) / (rows - 1) + 4 * VALUE_ERROR * (rows / (rows - 1)) ** 2
+        return 2 * math.sqrt(6) / (rows - 1) + 4 * rounding_error(rows) * (rows / (rows - 1)) ** 2
 
 
 @dataclass(frozen=True)
@@ -231,4 +231,4 @@ class FeatureHSIC(Difference):
         return math.sqrt(max(hsic_rff(by / UNIT, left / UNIT, chosen, chosen), 0.0))
 
     def _change(self, rows: int) -> float:
-        return 4 * math.sqrt(6) * (rows - 1) / rows**2 + 4 * ROOT_ERROR
+        return 4 * math.sqrt(6) * (rows - 1) / rows**2 + 4 * rounding_error(rows)

@@ -23,11 +23,11 @@ REACH = 9.8
 MOST_WAVES = 1000
 """More waves are never worth it."""
 
-VALUE_ERROR = 1e-11
-"""No further is `hsic_v` from the real value, rounding included, up to 1e8 rows."""
+KERNEL_ERROR = 6e-11
+"""No further does a sum of waves in place of the kernel move the root of HSIC, before rounding."""
 
 ROOT_ERROR = 1e-10
-"""The same of its root, where waves are used."""
+"""No further is a computed root from the real one, if fewer than ``MANY`` rows or tables of steps are added up."""
 
 CHUNK = 1 << 19
 """Numbers in a block of features: 4 MB."""
@@ -120,8 +120,8 @@ class Waves:
 def hsic_v(x: FloatArray, y: FloatArray, width_x: float, width_y: float, *, block: int = _TILE) -> float:
     """Return the squared norm of the cross-covariance under Gaussian kernels: tr(KHLH) over the squared rows.
 
-    Within ``VALUE_ERROR`` of the real value for finite numbers; never negative, and 0 if a column is constant. Linear
-    in the rows where both columns spread over few widths, and their square in tiles of ``block`` rows elsewhere.
+    Within ``rounding_error`` of the real value for finite numbers; never negative, and 0 if a column is constant.
+    Linear in the rows where both columns spread over few widths, and their square in tiles of ``block`` rows elsewhere.
     """
     check_width(width_x)
     check_width(width_y)
@@ -141,12 +141,27 @@ def hsic_v(x: FloatArray, y: FloatArray, width_x: float, width_y: float, *, bloc
         return float(waves_x.weights @ np.square(crossed) @ waves_y.weights)
 
 
+def rounding_error(rows: int) -> float:
+    """Return how far rounding can move HSIC, or its root made of features, if sums have so many terms at most.
+
+    Proof
+    -----
+    ``kernels.md``.
+    """
+    return 13 * rows * 2.0**-53 + 2e-11
+
+
+def wave_error(rows: int) -> float:
+    """Return how far the root of HSIC made of waves may be from the real one, rounding included."""
+    return KERNEL_ERROR + rounding_error(rows)
+
+
 def root_error(rows: int, ranges: tuple[float, float], widths: tuple[float, float]) -> float:
     """Return how far the root of `hsic_v` may be from the real one, for columns within public ranges of these lengths.
 
     A column within its range needs no more waves than the range does.
     """
-    return ROOT_ERROR if _few_waves(rows, ranges, widths) else math.sqrt(VALUE_ERROR)
+    return wave_error(rows) if _few_waves(rows, ranges, widths) else math.sqrt(rounding_error(rows))
 
 
 def _few_waves(rows: int, spreads: tuple[float, float], widths: tuple[float, float]) -> bool:

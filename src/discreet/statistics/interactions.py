@@ -17,7 +17,7 @@ from discreet.errors import SettingError
 from discreet.statistics import Sensitivity, Table, check_countable, columns_of, cut
 
 MAX_ENUMERATED = 12
-"""Up to so many columns the sensitivity is found by looking at every set of columns in which two rows may differ."""
+"""Up to so many columns every set of columns in which rows may differ is looked at, if whole numbers stay small."""
 
 
 @cache

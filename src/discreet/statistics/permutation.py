@@ -20,7 +20,7 @@ from discreet.errors import SettingError
 from discreet.statistics import Between, Sensitivity, Table
 from discreet.statistics.curves import UNIT, on_scale
 from discreet.statistics.dependence import STEPS
-from discreet.statistics.hsic import LEVELS, MANY, ROOT_ERROR, WIDTHS, Waves
+from discreet.statistics.hsic import LEVELS, MANY, ROOT_ERROR, WIDTHS, Waves, wave_error
 from discreet.statistics.ridge import CUT, check_fit, moved_residual, residuals
 
 SIZES = (20, 60, 120, 240, 360, 720, 840, 1260, 2520, 5040)
@@ -220,7 +220,8 @@ class PermutedHSIC:
         """Return how far one row can move the real values: of the rows as they are, and of permuted ones."""
         each = (rows - 1) / rows**2
         by_fit = 2 * moved_residual(rows, len(self.of.given), self.ridge) / self.behind if self.of.given else 0.0
-        first, others = (min(factor * each + by_fit, 0.5) + 2 * ROOT_ERROR for factor in (math.sqrt(6), 4))
+        rounding = 2 * (wave_error(rows) if self.of.given else ROOT_ERROR)
+        first, others = (min(factor * each + by_fit, 0.5) + rounding for factor in (math.sqrt(6), 4))
         return first, others
 
     def unit(self, rows: int) -> float:

@@ -6,7 +6,9 @@ What one engine does its own way it says in a class of its own (``postgres.py``,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,16 @@ Expr = Any
 
 CONNECT = 15
 """Seconds to wait for a server."""
+
+
+@contextmanager
+def closed_if_it_fails(close: Callable[[], object]) -> Iterator[None]:
+    """Close a connection if what is done with it fails; whoever keeps the error would keep it open."""
+    try:
+        yield
+    except BaseException:
+        close()
+        raise
 
 
 def double(number: float, kind: str = "float64") -> Expr:
@@ -37,6 +49,8 @@ class Engine(Sealed):
         Ibis' connection.
     name
         What the table is called in messages.
+    end
+        Ends the connection, if it was made for this; ``close`` does so, once, and whoever forgets the engine.
     """
 
     schemes: tuple[str, ...] = ()
@@ -54,10 +68,10 @@ class Engine(Sealed):
     end_of_text = "$"
     """What matches the end of a text, and nothing before it."""
 
-    def __init__(self, backend: Any, name: str) -> None:
+    def __init__(self, backend: Any, name: str, end: Callable[[], object] | None = None) -> None:
         self._backend = backend
         self.name = name
-        self.trouble: str | None = None
+        self.close: Callable[[], object] = (lambda: None) if end is None else finalize(self, end)
 
     @classmethod
     def open(cls, url: str) -> tuple[Engine, Expr]:
@@ -89,11 +103,7 @@ class Engine(Sealed):
             raise
         except Exception as error:  # noqa: BLE001 - told below, without the cause: it may quote data
             kind = type(error)
-        known = self.explain(kind)
-        self.trouble = (
-            f"{self.name}: {known or 'the engine failed'}"  # may be told later, when it must not depend on data
-        )
-        raise EngineError(self.trouble if known else f"{self.trouble} ({kind.__name__})")
+        raise EngineError(f"{self.name}: {self.explain(kind) or f'the engine failed ({kind.__name__})'}")
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table."""

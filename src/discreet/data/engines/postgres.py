@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import socket
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
-from weakref import finalize
 
 import numpy as np
 
 from discreet.data.encoding import quote_name
-from discreet.data.engines.engine import CONNECT, Engine, Expr, arrays_of, double
+from discreet.data.engines.engine import CONNECT, Engine, Expr, arrays_of, closed_if_it_fails, double
 from discreet.errors import EngineError, SettingError, TableError
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ SETTINGS = (
     "SET statement_timeout = 0",
 )
 """What our queries mean does not depend on how the server is set up."""
+
+QUIET = 60
+"""Seconds without an answer after which a server is asked whether it is still there, and again each time."""
+
+KEEPALIVE = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4, "tcp_user_timeout": 120_000}
+"""When a connection that the network has lost is given up."""
 
 _URL = "postgresql://user@host/database?table=NAME"
 _EXPECTED = f"data: expected {_URL}"
@@ -92,7 +99,9 @@ class PostgresEngine(Engine):
         server, table = split_url(url)
         name = f"table {table!r}"
         try:
-            server = psycopg.conninfo.make_conninfo(server, connect_timeout=CONNECT, application_name="discreet")
+            server = psycopg.conninfo.make_conninfo(
+                server, connect_timeout=CONNECT, application_name="discreet", **KEEPALIVE
+            )
         except psycopg.Error:
             raise SettingError(_EXPECTED) from None
         connection = None
@@ -100,10 +109,10 @@ class PostgresEngine(Engine):
             connection = psycopg.connect(server, autocommit=True)
         if connection is None:
             raise EngineError(f"{name}: {_explain_unreached(server)}. Nothing was spent")
-        engine = cls(ibis.postgres.from_connection(connection), name)
-        finalize(engine, connection.close)
-        query, kinds = engine.ask(lambda backend: _find_table(connection, table, name))
-        return engine, engine.ask(lambda backend: backend.sql(query, schema=ibis.schema(kinds)))
+        engine = cls(ibis.postgres.from_connection(connection), name, connection.close)
+        with closed_if_it_fails(engine.close):
+            query, kinds = engine.ask(lambda backend: _find_table(connection, table, name))
+            return engine, engine.ask(lambda backend: backend.sql(query, schema=ibis.schema(kinds)))
 
     def explain(self, error: type[Exception]) -> str | None:
         """Say why a server failed, from the kind of its error."""
@@ -117,6 +126,10 @@ class PostgresEngine(Engine):
             (OperationalError, InterfaceError): "the server went away, or the connection to it was lost",
         }
         return next((reason for kinds, reason in reasons.items() if issubclass(error, kinds)), None)
+
+    def ask(self, work: Callable[[Any], Any]) -> Any:
+        """Do something with the connection; cut it if the server has gone silent."""
+        return super().ask(lambda backend: _run_watched(backend.con, lambda: work(backend)))
 
     def table(self, expr: Expr) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a small table, without a cursor on the server: with one it would not use its cores."""
@@ -221,6 +234,34 @@ def _find_table(connection: psycopg.Connection[Any], table: str, name: str) -> t
         for n, kind in kinds.items()
     ]
     return f"SELECT {', '.join(columns)} FROM {quote_name(schema)}.{quote_name(only)}", kinds
+
+
+def _run_watched(connection: psycopg.Connection[Any], work: Callable[[], Any]) -> Any:
+    """Do something; meanwhile a thread sees whether the server is still there."""
+    over = Event()
+    line = socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+    Thread(target=_watch, args=(line, connection.info.dsn, over), daemon=True).start()
+    try:
+        return work()
+    finally:
+        over.set()
+
+
+def _watch(line: socket.socket, server: str, over: Event) -> None:
+    """Close the line to a server that neither answers nor closes it: one that twice does not answer newcomers either.
+
+    A query may take hours, so that time alone tells nothing.
+    """
+    from psycopg.conninfo import make_conninfo
+    from psycopg.pq import PGconn, Ping
+
+    knock, unheard = make_conninfo(server, connect_timeout=CONNECT).encode(), 0
+    with line, suppress(OSError):
+        while not over.wait(QUIET):
+            unheard = unheard + 1 if PGconn.ping(knock) == Ping.NO_RESPONSE else 0
+            if unheard > 1 and not over.is_set():
+                line.shutdown(socket.SHUT_RDWR)
+                return
 
 
 def _explain_unreached(server: str) -> str:

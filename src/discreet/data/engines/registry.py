@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.data.engines.engine import Engine
+from discreet.data.engines.engine import Engine, closed_if_it_fails
 from discreet.data.engines.postgres import PostgresEngine
 from discreet.data.engines.source import EngineSource
 from discreet.data.engines.spark import SparkEngine
@@ -36,7 +36,9 @@ def open_engine(data: Any) -> EngineSource:
     if engine is None:
         urls = " or ".join(engine.url for engine in ENGINES)
         raise SettingError(f"data: expected {urls}; for other engines hand over a table of Ibis in Python")
-    return EngineSource(*engine.open(data))
+    opened, table = engine.open(data)
+    with closed_if_it_fails(opened.close):
+        return EngineSource(opened, table)
 
 
 def _open_expression(table: Any) -> EngineSource:

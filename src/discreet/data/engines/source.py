@@ -48,6 +48,7 @@ class EngineSource(Sealed):
     def __init__(self, engine: Engine, table: Expr) -> None:
         self._engine = engine
         self._table = table
+        self.close = engine.close
         self.name = engine.name
         self.kinds = {str(name): str(kind) for name, kind in table.schema().items()}
         check_names(self.name, self.kinds)

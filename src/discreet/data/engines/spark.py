@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 from weakref import finalize
 
-from discreet.data.engines.engine import CONNECT, Engine, Expr
+from discreet.data.engines.engine import CONNECT, Engine, Expr, closed_if_it_fails
 from discreet.errors import EngineError, MisfitError, SettingError, TableError
 from discreet.sealed import hush
 
@@ -50,11 +50,11 @@ class SparkEngine(Engine):
     together = 16
     end_of_text = r"\z"  # in Java `$` would also match before a last line end of any kind
 
-    def __init__(self, session: Any, name: str) -> None:
+    def __init__(self, session: Any, name: str, end: Callable[[], object] | None = None) -> None:
         import ibis
 
         hush("SQLQueryContextLogger")  # it quotes queries, and what made them fail
-        super().__init__(ibis.pyspark.connect(session), name)
+        super().__init__(ibis.pyspark.connect(session), name, end)
         self._session = session
 
     @classmethod
@@ -84,9 +84,9 @@ class SparkEngine(Engine):
                 f"{name}: the Spark master cannot be reached: it is down, or host and port are wrong. Nothing was spent"
             ) from None
         session, stop = _start_session(pyspark, f"spark://{host}:{port}", host)
-        engine = cls(session, name)
-        finalize(engine, stop)
-        return engine, _find_table(engine, session, key, value)
+        engine = cls(session, name, stop)
+        with closed_if_it_fails(engine.close):
+            return engine, _find_table(engine, session, key, value)
 
     @classmethod
     def wrap(cls, backend: Any, name: str) -> Engine:

@@ -106,9 +106,9 @@ class EngineTable(Sealed):
         raise EngineError(f"{self._engine.name}: rows stay where they are")
 
     @property
-    def trouble(self) -> str | None:
-        """Why the engine failed, in our own words; None if it did not."""
-        return self._engine.trouble
+    def sampled(self) -> bool:
+        """Whether rows can be taken out of it: only where combinations are counted."""
+        return self.small
 
     @property
     def small(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,8 +18,7 @@ WAIT = 60
 """Seconds to wait for others who write."""
 
 TABLES = ("discreet_ledger", "discreet_entries", "discreet_releases", "discreet_marks")
-ONLY_GROW = ("discreet_ledger", "discreet_entries", "discreet_releases")
-"""Tables in which nothing is ever changed or deleted."""
+"""Nothing in them is ever changed or deleted."""
 
 NOT_YET = "there is no ledger at {}; `discreet ledger init` begins one"
 
@@ -45,8 +44,8 @@ class Session(Protocol):
     def last(self, dataset: str | None) -> int | None:
         """Return the number of the last entry, of all or of a data set; None if there is none."""
 
-    def whole(self) -> bool:
-        """Whether the tables themselves are in order, as far as the store can tell; looks at all of them."""
+    def faults(self) -> list[str]:
+        """Say what is wrong with the tables, indexes and triggers themselves, as far as the store can tell."""
 
 
 class Store(Protocol):
@@ -75,6 +74,14 @@ class Store(Protocol):
 
     def read(self) -> AbstractContextManager[Session]:
         """Return a context in which everything is seen as of one moment."""
+
+
+def find_faults(wanted: Mapping[str, object], there: Mapping[str, object]) -> list[str]:
+    """Say which of a ledger's indexes and triggers are missing or were changed, and which triggers were added."""
+    gone = [f"the {name} is missing" for name in wanted if name not in there]
+    other = [f"the {name} was changed" for name in wanted if name in there and there[name] != wanted[name]]
+    new = [f"the {name} was added" for name in there if name not in wanted and name.startswith("trigger")]
+    return gone + other + new
 
 
 def check_version(found: list[tuple[Any, ...]], name: str) -> None:

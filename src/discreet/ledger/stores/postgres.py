@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import LedgerError, SettingError
-from discreet.ledger.stores import CREATE, NOT_YET, ONLY_GROW, TABLES, WAIT, Session, check_version
+from discreet.ledger.stores import CREATE, NOT_YET, TABLES, WAIT, Session, check_version, find_faults
 
 if TYPE_CHECKING:
     import psycopg
@@ -18,10 +20,30 @@ SCHEMA = "discreet"
 CONNECT = 15
 """Seconds to wait for the server."""
 
-_ONLY_GROWS = (
-    "CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
-    "$$ BEGIN RAISE EXCEPTION 'the ledger only grows'; END $$"
-)
+LONGEST = 3 * WAIT
+"""Seconds after which a transaction is cut off: a server that has gone silent would be waited for without end."""
+
+_REFUSES = " BEGIN RAISE EXCEPTION 'the ledger only grows'; END "
+_ONLY_GROWS = f"CREATE FUNCTION discreet_only_grows() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$"
+_CHANGES = 2 + 8 + 16 + 32
+"""The server's sign of a trigger before deletes, updates and truncates."""
+
+_INDEXES = {
+    "discreet_by_dataset": False,
+    "discreet_one_reservation": True,
+    "discreet_one_commit": True,
+    **{f"{table}_pkey": True for table in TABLES[1:]},
+}
+"""Indexes, and whether each keeps what it holds unique."""
+
+_KEPT = f"""
+    SELECT 'index ' || i.relname, x.indisvalid, x.indisunique
+    FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE i.relnamespace = '{SCHEMA}'::regnamespace
+    UNION ALL
+    SELECT 'trigger ' || t.tgname, t.tgenabled IN ('O', 'A'), t.tgtype = {_CHANGES} AND f.prosrc = ?
+    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc f ON f.oid = t.tgfoid
+    WHERE c.relnamespace = '{SCHEMA}'::regnamespace AND NOT t.tgisinternal
+"""
 
 
 class _Transaction:
@@ -37,8 +59,11 @@ class _Transaction:
         found = self.run(f"SELECT max(number) FROM discreet_entries {where}", values)[0][0]
         return None if found is None else int(found)
 
-    def whole(self) -> bool:
-        return True  # the server sees to that
+    def faults(self) -> list[str]:
+        """Look at indexes and triggers; to the rest the server sees."""
+        wanted = {f"index {name}": (True, unique) for name, unique in _INDEXES.items()}
+        wanted |= {f"trigger {table}_only_grows": (True, True) for table in TABLES}
+        return find_faults(wanted, {name: (on, right) for name, on, right in self.run(_KEPT, (_REFUSES,))})
 
 
 class PostgreSQL:
@@ -82,7 +107,7 @@ class PostgreSQL:
             for sql in CREATE:
                 session.run(sql.format(big="BIGINT"))
             session.run(_ONLY_GROWS)
-            for table in ONLY_GROW:
+            for table in TABLES:
                 session.run(
                     f"CREATE TRIGGER {table}_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
                     "EXECUTE FUNCTION discreet_only_grows()"
@@ -127,7 +152,7 @@ class PostgreSQL:
         """
         driver = self._driver
         try:
-            with driver.connect(self._url) as connection:
+            with driver.connect(self._url) as connection, _cut_off(connection):
                 connection.execute(f"SET TRANSACTION ISOLATION LEVEL {isolation}".encode())
                 connection.execute("SET LOCAL synchronous_commit = on")
                 connection.execute(f"SET LOCAL search_path = {SCHEMA}, pg_temp".encode())
@@ -148,6 +173,20 @@ class PostgreSQL:
         else:
             return
         raise LedgerError(f"{self.name} {failed}")
+
+
+@contextmanager
+def _cut_off(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Close the line to a server that neither answers nor closes it; commits and undoes before that ends."""
+    with socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as line:
+        timer = Timer(LONGEST, line.shutdown, [socket.SHUT_RDWR])
+        timer.daemon = True
+        timer.start()
+        try:
+            with connection.transaction():
+                yield
+        finally:
+            timer.cancel()
 
 
 def _reason(message: str) -> str:

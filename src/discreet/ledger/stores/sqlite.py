@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from threading import Lock, Thread
+from threading import RLock, Thread
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
 
 from discreet.errors import LedgerError
-from discreet.ledger.stores import CREATE, NOT_YET, ONLY_GROW, TABLES, WAIT, Session, check_version
+from discreet.ledger.stores import CREATE, NOT_YET, TABLES, WAIT, Session, check_version, find_faults
 
 try:
     import fcntl
@@ -23,6 +24,20 @@ except ImportError:  # Windows has none
 
 DAMAGED = "is damaged: restore a backup, then check it with `discreet ledger verify`"
 NO_CODE = 0
+
+SCHEMA = (
+    *(sql.format(big="INTEGER") for sql in CREATE),
+    "CREATE INDEX discreet_again ON discreet_entries (number, dataset)",
+    *(
+        f"CREATE TRIGGER {table}_no_{change.lower()} BEFORE {change} ON {table} "
+        "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END"
+        for table in TABLES
+        for change in ("UPDATE", "DELETE")
+    ),
+)
+"""What a ledger is made with; SQLite keeps it word by word."""
+
+_MADE = re.compile(r"CREATE (?:UNIQUE )?(\w+) (\w+)")
 
 
 class Turn:
@@ -42,7 +57,7 @@ class Turn:
         self._wait = wait
         self._handle: int | None = None
         self._waiting = self._over = False
-        self._lock = Lock()
+        self._lock = RLock()  # an interruption may have left it locked
 
     def __enter__(self) -> Self:
         if fcntl is None:
@@ -93,11 +108,11 @@ class Turn:
                 self._close()
 
     def _close(self) -> None:
-        if self._handle is not None:
+        handle, self._handle = self._handle, None  # first: a number that was closed may be another file's by now
+        if handle is not None:
             with suppress(OSError):
-                fcntl.flock(self._handle, fcntl.LOCK_UN)  # also for a copy of the process that has the handle
-            os.close(self._handle)
-            self._handle = None
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also for a copy of the process that has the handle
+            os.close(handle)
 
 
 def line_at(beside: Path) -> Path:
@@ -148,8 +163,12 @@ class _Transaction:
             raise LedgerError(f"{self._name} {DAMAGED}")
         return None if table is None else int(table)
 
-    def whole(self) -> bool:
-        return self.run("PRAGMA integrity_check(1)") == [("ok",)]
+    def faults(self) -> list[str]:
+        whole = self.run("PRAGMA integrity_check(1)") == [("ok",)]
+        damage = [] if whole else ["the file is damaged: its tables and indexes do not fit together; restore a backup"]
+        wanted = {f"{made[1].lower()} {made[2]}": sql for sql in SCHEMA if (made := _MADE.match(sql))}
+        kept = self.run("SELECT type, name, sql FROM sqlite_master")
+        return damage + find_faults(wanted, {f"{kind} {name}": sql for kind, name, sql in kept})
 
 
 class SQLite:
@@ -195,14 +214,8 @@ class SQLite:
                 if tables:
                     self._check(connection, tables)
                     return
-                for sql in (*CREATE, "CREATE INDEX discreet_again ON discreet_entries (number, dataset)"):
-                    connection.execute(sql.format(big="INTEGER"))
-                for table in ONLY_GROW:
-                    for change in ("UPDATE", "DELETE"):
-                        connection.execute(
-                            f"CREATE TRIGGER {table}_no_{change.lower()} BEFORE {change} ON {table} "
-                            "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END"
-                        )
+                for sql in SCHEMA:
+                    connection.execute(sql)
                 first(_Transaction(connection, self.name))
 
     @contextmanager
