@@ -14,6 +14,7 @@ from itertools import product
 
 from discreet.audit.statistics import AverageTau, GStatistic, KendallA, SpearmanA
 from discreet.domain import Categorical, Domain
+from discreet.errors import SettingError
 from discreet.statistics import Statistic
 from discreet.statistics.counts import Counts
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
@@ -39,7 +40,16 @@ CLOSE = 1 - 1e-13
 """Floats that stand for the same number may differ by this share."""
 
 ROUNDING = 1e-10
-"""What a root of HSIC is granted for rounding, on either table."""
+"""What a root of HSIC is granted for rounding on either table, if it is made of tables of steps."""
+
+
+def _sums(n: int) -> float:
+    """Return what sums over rows are granted for rounding."""
+    return 13 * n / 2**53 + 2e-11
+
+
+WAVES = 6e-11
+"""What waves in place of the kernel are granted."""
 
 SIZES = [
     Size(rows, x, y, strata)
@@ -116,9 +126,9 @@ DIFFERENCES: dict[type[Difference], Callable[[int], float]] = {
     SquaredErrors: lambda n: 2 / n,
     KendallResiduals: lambda n: 8 / n,
     SpearmanResiduals: lambda n: 12 / (n + 1),
-    RootHSIC: lambda n: 2 * _SIX * (n - 1) / n**2 + 4 * ROUNDING,
-    HSIC: lambda n: 2 * _SIX / (n - 1) + 4e-11 * (n / (n - 1)) ** 2,
-    FeatureHSIC: lambda n: 4 * _SIX * (n - 1) / n**2 + 4 * ROUNDING,
+    RootHSIC: lambda n: 2 * _SIX * (n - 1) / n**2 + 4 * (WAVES + _sums(n)),
+    HSIC: lambda n: 2 * _SIX / (n - 1) + 4 * _sums(n) * (n / (n - 1)) ** 2,
+    FeatureHSIC: lambda n: 4 * _SIX * (n - 1) / n**2 + 4 * _sums(n),
 }
 """The proved change of the difference of both scores."""
 
@@ -165,7 +175,7 @@ def _domain(size: Size) -> Domain:
 
 
 def _pair(rows: int) -> Domain:
-    return Domain({c: _levels(5) for c in "xyz"}, rows=rows)
+    return Domain({c: _levels(5) for c in "wxyz"}, rows=rows)
 
 
 _FLAT = Curve((0, 0))
@@ -205,14 +215,33 @@ def _kernels() -> Iterator[str]:
         yield _less(pairs, pairs.unit(n) * 1000, _SIX * (n - 1) / n**2 + 2 * ROUNDING, f"{n} rows")
         yield _vector(lengths, domain, _Moved(3 * 1001, 3 * 1001**2, 1001))
         yield _vector(pairs, domain, _Moved(2 * 1001, 2 * 1001**2, 1001))
-        permuted = PermutedHSIC(Compared.of("x", "y", (), domain), 6)
-        first, others = (min(factor * (n - 1) / n**2, 0.5) + 2 * ROUNDING for factor in (_SIX, 4))
-        unit = permuted.unit(n)
-        yield _less(permuted, unit * 1000, first + others, f"{n} rows")
-        steps = permuted.sensitivity(domain)
-        yield _less(permuted, float(steps.first or 0), first / unit, "the first number")
-        yield _less(permuted, float(steps.largest or 0), others / unit, "the others")
-        yield _vector(permuted, domain, _Moved((first + 5 * others) / unit, (first**2 + 5 * others**2) / unit**2))
+        for given, ridge in (((), 1.0), (("z",), 50.0), (("z",), 0.5), (("w", "z"), 50.0)):
+            yield from _permuted(n, domain, given, ridge)
+
+
+def _permuted(n: int, domain: Domain, given: tuple[str, ...], ridge: float) -> Iterator[str]:
+    try:
+        permuted = PermutedHSIC(Compared.of("x", "y", given, domain), 6, ridge=ridge)
+        permuted.check(domain)
+    except SettingError:  # too small a ridge for so many rows
+        return
+    by_fit = 2 * _residual(n, len(given), ridge) / permuted.behind if given else 0.0
+    rounding = 2 * (WAVES + _sums(n)) if given else 2 * ROUNDING
+    first, others = (min(factor * (n - 1) / n**2 + by_fit, 0.5) + rounding for factor in (_SIX, 4))
+    unit = permuted.unit(n)
+    yield _less(permuted, unit * 1000, first + others, f"{n} rows, {len(given)} given")
+    steps = permuted.sensitivity(domain)
+    yield _less(permuted, float(steps.first or 0), first / unit, "the first number")
+    yield _less(permuted, float(steps.largest or 0), others / unit, "the others")
+    yield _vector(permuted, domain, _Moved((first + 5 * others) / unit, (first**2 + 5 * others**2) / unit**2))
+
+
+def _residual(n: int, given: int, ridge: float) -> float:
+    """Return how far a row moves the residual of another: by the fit's stability, and by rounding on both tables."""
+    places = (i / 20_000 for i in range(20_001))
+    steepest = max(q + math.sqrt(2 / ridge) * q**1.5 * math.sqrt(1 - q) for q in places)
+    error = 5e-8 * max(1 / math.pow(ridge, 1.5), 1.0) if given == 1 else 7e-16 * math.pow(n, 2.5) * (1 / ridge + 0.5)
+    return min(4 * steepest / (n * ridge) + 2 * error, 4.0)
 
 
 def _others() -> Iterator[str]:
