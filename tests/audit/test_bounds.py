@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.audit.bounds import DEPENDENCE, DIFFERENCES, bounds
+from discreet.audit.bounds import DEPENDENCE, DIFFERENCES, bounds, refusals
 from discreet.audit.subjects import STATISTICS
 from discreet.statistics import pairwise_hsic
+from discreet.statistics.curves import Scaled
 from discreet.statistics.interactions import Interactions
 from discreet.statistics.quantiles import Quantiles
 
@@ -37,3 +38,9 @@ def test_every_statistic_has_its_bound_here_or_is_reached_by_tables():
 
     missing = {kind.__name__ for kind in STATISTICS if kind.__name__ not in vars(here)}
     assert missing == {Interactions.__name__, Quantiles.__name__, "StratifiedKendall", "SeparationHSIC"}
+
+
+def test_domains_that_no_proof_is_about_are_refused(monkeypatch):
+    assert not any(refusals())
+    monkeypatch.setattr(Scaled, "whole", lambda self, domain: True)
+    assert any("takes a domain" in wrong for wrong in refusals())

@@ -239,7 +239,7 @@ def _permuted(n: int, domain: Domain, given: tuple[str, ...], ridge: float) -> I
 def _residual(n: int, given: int, ridge: float) -> float:
     """Return how far a row moves the residual of another: by the fit's stability, and by rounding on both tables."""
     places = (i / 20_000 for i in range(20_001))
-    steepest = max(q + math.sqrt(2 / ridge) * q**1.5 * math.sqrt(1 - q) for q in places)
+    steepest = max(q + math.sqrt(2 / ridge) * math.pow(q, 1.5) * math.sqrt(1 - q) for q in places)
     error = 5e-8 * max(1 / math.pow(ridge, 1.5), 1.0) if given == 1 else 7e-16 * math.pow(n, 2.5) * (1 / ridge + 0.5)
     return min(4 * steepest / (n * ridge) + 2 * error, 4.0)
 
@@ -269,3 +269,41 @@ def _vector(statistic: Statistic, domain: Domain, proved: _Moved) -> str:
     pairs += [("largest", declared.largest or Fraction(0), proved.largest)] if proved.largest else []
     faults = (_less(statistic, float(found), wanted, norm) for norm, found, wanted in pairs)
     return next((fault for fault in faults if fault), "")
+
+
+_GAPS = Domain({c: Categorical(categories=("a", "b"), ordered=True, missing="none") for c in "xyz"}, rows=9)
+_PLAIN = Domain({c: Categorical(categories=("a", "b")) for c in "xyz"}, rows=9)
+_MANY = 1 << 40
+
+
+def refusals() -> Iterator[str]:
+    """Whether domains that proofs are not about are refused: absent rows, no order, too many rows or too few."""
+    domain = _pair(9)
+    scaled, compared = Scaled.of("x", "y", domain), Compared.of("x", "y", ("z",), domain)
+    weights = ((0.0,) * len(powers_of(1)),) * 2
+    ordered: list[Statistic] = [BinnedSums(scaled, 3), Quartiles(scaled, _FLAT, _FLAT)]
+    ordered += [kind(scaled, _FLAT, _FLAT) for kind in DIFFERENCES]
+    ordered += [MeanLengths(("x", "y"), (5, 5)), PairwiseHSIC(("x", "y"), (5, 5), pairs=((0, 1),))]
+    ordered += [FitSums(compared), ResidualProduct(compared, weights, (1, 1)), PermutedHSIC(compared, 6, ridge=50.0)]
+    for statistic in ordered:
+        for wrong in (_PLAIN, _GAPS, Domain({c: _levels(4) for c in "xyz"}, rows=9)):
+            yield _taken(statistic, wrong)
+    for statistic in ordered[2:]:
+        yield _taken(statistic, _pair(_MANY))
+    for kind in DIFFERENCES:
+        absent = Scaled.of("x", "y", _GAPS)
+        if kind not in (SquaredErrors, KendallResiduals):
+            yield _taken(kind(absent, _FLAT, _FLAT), _GAPS)
+        yield _taken(kind(scaled, _FLAT, _FLAT), _pair(1))
+    for dependence in DEPENDENCE:
+        yield _taken(dependence("x", "y"), _pair(_MANY))
+    yield _taken(PermutedHSIC(Compared.of("x", "y", (), domain), 6), _pair(1))
+    yield _taken(PairwiseHSIC(("x", "y"), (5, 5), pairs=((0, 1),)), _pair(1))
+
+
+def _taken(statistic: Statistic, domain: Domain) -> str:
+    try:
+        statistic.sensitivity(domain)
+    except SettingError:
+        return ""
+    return f"{type(statistic).__name__} takes a domain that its proof is not about ({domain.rows:,} rows)"

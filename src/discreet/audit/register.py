@@ -13,7 +13,7 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.audit import Auditor, Finding, Neighbours, blackbox
 from discreet.audit.books import CHECKS, Check, audit_check
-from discreet.audit.bounds import bounds
+from discreet.audit.bounds import bounds, refusals
 from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
 from discreet.audit.broken.code import CODE
 from discreet.audit.broken.gradients import GRADIENTS
@@ -264,7 +264,10 @@ def _house() -> Iterator[Case]:
         yield Case(sampler.name, "noise", "house", "fit", partial(_fit, sampler))
     name = "samplers, where draws change"
     yield Case(name, "noise", "house", "exact", lambda power, alpha: audit_thresholds(name))
-    statistics = {"bounds": ("statistics", "declared as proved", bounds)}
+    statistics: dict[str, tuple[str, str, Check]] = {
+        "bounds": ("statistics", "declared as proved", bounds),
+        "refusals": ("statistics", "refused where nothing is proved", refusals),
+    }
     for title, (subject, promise, check) in (CHECKS | statistics).items():
         yield Case(title, subject, "house", "exact", partial(_reckon, title, promise, check))
     for way in WAYS:
