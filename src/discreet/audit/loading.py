@@ -31,6 +31,8 @@ FOREIGN = "zq7 foreign"
 
 Row = tuple[str, ...]
 Codes = tuple[int, ...]
+Way = Callable[[Sequence[Row], Sequence[str], Path], Any]
+"""Makes of rows, and the names of their columns, what a custodian hands in."""
 
 OPEN = Domain(
     {
@@ -99,20 +101,34 @@ def _pandas(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
     return pd.DataFrame([[text or None for text in row] for row in rows], columns=list(names))
 
 
-def _has_pandas() -> bool:
+def _engine(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
+    import ibis
+
+    return ibis.duckdb.connect().read_parquet(_parquet(rows, names, folder))
+
+
+def _extras() -> Iterator[tuple[str, Way]]:
+    """Yield the ways that need what is not always installed."""
     try:
         import pandas as pd
     except ImportError:
-        return False
-    return bool(pd.__version__)
+        pass
+    else:
+        yield f"a frame of {pd.__name__}", _pandas
+    try:
+        import ibis
+    except ImportError:
+        pass
+    else:
+        yield f"an engine, by {ibis.__name__.title()}", _engine
 
 
-WAYS: dict[str, Callable[[Sequence[Row], Sequence[str], Path], Any]] = {
+WAYS: dict[str, Way] = {
     "a CSV file": _csv,
     "a Parquet file": _parquet,
     "a table of Arrow": _arrow,
     "a CSV file, streamed": _csv,
-    **({"a frame of pandas": _pandas} if _has_pandas() else {}),
+    **dict(_extras()),
 }
 """How rows come in."""
 
