@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import islice
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 from discreet.audit.commands import audit_command
 from discreet.audit.neighbours import random_pairs
 from discreet.audit.subjects import COMMANDS, frame_of
-from discreet.cli import output
+from discreet.cli import options, output
 from discreet.data import load
+from discreet.errors import LedgerError
 from discreet.ledger import account
 from discreet.ledger.prices import NOTHING, Price
 from discreet.methods import session
@@ -86,3 +88,39 @@ def test_a_file_beside_the_release_is_looked_into(monkeypatch):
     monkeypatch.setattr(load, "_hold", held)
     monkeypatch.setattr("discreet.cli.discover.show", show)
     assert "another result" in found(DISCOVER).evidence
+
+
+def test_a_run_that_is_reserved_at_its_end_is_found(monkeypatch):
+    real = account.Run.commit
+
+    def commit(self, body, budget):
+        self._book(Price.of_budget(budget))
+        return real(self, body, budget)
+
+    monkeypatch.setattr(account.Run, "_reserve", lambda self, budget: None)
+    monkeypatch.setattr(account.Run, "commit", commit)
+    assert "before it is reserved" in found(DISCOVER).evidence
+
+
+def test_a_run_without_its_ledger_is_found(monkeypatch):
+    real = account.Account.start
+
+    def start(self, asked):
+        try:
+            return real(self, asked)
+        except LedgerError:
+            return None
+
+    monkeypatch.setattr(account.Account, "start", start)
+    real_follow = options.Record.follow
+
+    @contextmanager
+    def follow(self, data):
+        try:
+            with real_follow(self, data) as one:
+                yield one
+        except LedgerError:
+            yield None
+
+    monkeypatch.setattr(options.Record, "follow", follow)
+    assert "cannot be used" in found(DIRECTION).evidence

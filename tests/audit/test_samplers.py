@@ -82,3 +82,8 @@ def test_thresholds_that_are_off_by_less_than_draws_could_show_are_found(monkeyp
     assert not audit_thresholds("x").violated
     monkeypatch.setattr(noise, where, wrong(getattr(noise, where)))
     assert audit_thresholds("x").violated
+
+
+def test_keys_that_tie_and_are_kept_are_found(monkeypatch):
+    monkeypatch.setattr(samplers, "sorted_keys", lambda draw: np.argsort(draw(), kind="stable"))
+    assert "tie" in audit_thresholds("x").evidence

@@ -33,10 +33,13 @@ from discreet.domain import Domain
 from discreet.ledger.ledger import open_ledger
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
+from discreet.room import Room
 
 HELD = "discreet_marks"
 """The table of a ledger that holds marks of rows."""
 
+
+LEDGER = "ledger.db"
 
 Writer = Callable[[IntArray, Domain], Any]
 """Makes a table with labels of codes."""
@@ -108,18 +111,47 @@ class Command:
             with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
                 self._type(f"ledger limit --dataset d {self.limit} --ledger {{ledger}}", begun)
 
-            def run(rows: IntArray) -> Any:
+            def run(rows: IntArray, *, damaged: bool = False) -> Any:
                 shutil.rmtree(folder, ignore_errors=True)
                 shutil.copytree(begun, folder)
                 self._write(write(rows, self.domain), folder)
+                if damaged:
+                    (folder / LEDGER).write_bytes(b"no ledger" * 1_000)
                 codes = tuple(self._type(words, folder, f"out{i}") for i, words in enumerate(self.words))
-                return codes, _files(folder), _entries(folder / "ledger.db")
+                return codes, _files(folder), None if damaged else _entries(folder / LEDGER)
 
+            run.ledger = folder / LEDGER  # type: ignore[attr-defined]
             yield run
+
+    def booked(self, run: Callable[..., Any], rows: IntArray) -> Iterator[str]:
+        """Yield what is wrong with how the lines end, and with what the ledger says was spent, and when."""
+        reserved: list[float] = []
+        asked = {name: getattr(Room, name) for name in ("_blurred", "_passes")}
+
+        def look(name: str) -> Callable[..., Any]:
+            def door(room: Room, *args: Any) -> Any:
+                reserved.append(_entries(run.ledger)[1])  # type: ignore[attr-defined]
+                return asked[name](room, *args)
+
+            return door
+
+        with ExitStack() as doors:
+            for name in asked:
+                doors.enter_context(patch.object(Room, name, look(name)))
+            codes, _, (_, spent) = run(rows)
+        if codes != self.codes:
+            yield f"the lines end with {codes}, and must with {self.codes}"
+        if spent < self.paid * self.rho * (1 - SLACK):
+            yield f"the ledger says that rho {spent:.6g} was spent, of {self.paid} x {self.rho:.6g}"
+        if not reserved or min(reserved) < self.rho * (1 - SLACK):
+            yield "rows are asked before it is reserved in the ledger"
+        codes, files, _ = run(rows, damaged=True)
+        if 0 in codes or files:
+            yield "it goes on although the ledger cannot be used"
 
     def _type(self, words: str, folder: Path, out: str = "out") -> int:
         """Run what is typed in this process, and return its exit code."""
-        places = {"data": f"data{self.suffix}", "domain": "domain.yaml", "ledger": "ledger.db", "out": out}
+        places = {"data": f"data{self.suffix}", "domain": "domain.yaml", "ledger": LEDGER, "out": out}
         typed = words.format(**{name: folder / place for name, place in places.items()})
         with catch_warnings(), patch.object(sys, "argv", ["discreet", *typed.split()]):
             try:
@@ -149,12 +181,7 @@ def audit_command(command: Command, pairs: Iterable[Neighbours], write: Writer) 
         if found.violated:
             return found
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-            codes, _, (_, spent) = run(given[0].first)
-    wrong = ""
-    if codes != command.codes:
-        wrong = f"the lines end with {codes}, and must with {command.codes}"
-    elif spent < command.paid * command.rho * (1 - SLACK):
-        wrong = f"the ledger says that rho {spent:.6g} was spent, of {command.paid} x {command.rho:.6g}"
+            wrong = next(command.booked(run, given[0].first), "")
     return replace(found, violated=bool(wrong), evidence=wrong)
 
 

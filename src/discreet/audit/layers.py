@@ -79,7 +79,9 @@ BROKEN = "discreet.audit.broken"
 UNASKED = "discreet.audit.statistics"
 """Statistics that no method asks for: as total as those that are."""
 
-AUDITORS = tuple(f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken", "books", "gates"))
+AUDITORS = tuple(
+    f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken", "books", "commands", "gates")
+)
 """Auditors that evaluate and blur themselves, on made-up rows."""
 
 LISTENERS = ("discreet.audit.samplers",)

@@ -19,7 +19,15 @@ from scipy.special import bdtr, bdtrc
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit import Finding
 from discreet.audit.laws import Draw, log_law
-from discreet.privacy.noise import WORD, ExactNoise, Noise, invert_choice, invert_rounded_gaussian
+from discreet.privacy.noise import (
+    WORD,
+    ExactNoise,
+    Noise,
+    invert_choice,
+    invert_rounded_gaussian,
+    smallest_keys,
+    sorted_keys,
+)
 
 CALLS = 8
 """Draws are asked for in so many calls: what one call shares with another shows."""
@@ -158,7 +166,7 @@ def samplers() -> list[Sampler]:
 def audit_thresholds(name: str) -> Finding:
     """Draw with given bits, just below and just above where the draw changes, and compare with the law itself."""
     looked = 0
-    for wrong in (*_gaussian_thresholds(), *_choice_thresholds()):
+    for wrong in (*_gaussian_thresholds(), *_choice_thresholds(), *_ties()):
         looked += 1
         if wrong:
             return Finding(name, "exact", "draws change where their law says", 1.0, None, looked, True, wrong)
@@ -177,7 +185,7 @@ def _gaussian_thresholds() -> Iterator[str]:
     """Yield what is wrong, or nothing, for every threshold of some scales."""
     for sigma, many in ((0.4, 1), (3.0, 100), (3.0, 1)):  # a table of thresholds, and one by one
         with ctx.workprec(PRECISION):
-            for k in range(-math.ceil(5 * sigma), math.ceil(5 * sigma)):
+            for k in range(-math.ceil(REACH * sigma), math.ceil(REACH * sigma)):  # beyond the table
                 share = (1 + (arb(2 * k + 1) / (2 * arb(sigma) * arb(2).sqrt())).erf()) / 2
                 word = _floor(share * arb(2) ** WORD)
                 inner = _floor(share * arb(2) ** (2 * WORD)) - (word << WORD)
@@ -198,6 +206,14 @@ def _choice_thresholds() -> Iterator[str]:
                 for bits, expected in ((word - 1, i), (word + 1, i + 1)):
                     found = invert_choice(utilities, scale, _Given(bits, 256))
                     yield "" if found == expected else f"candidate {found} for {expected}"
+
+
+def _ties() -> Iterator[str]:
+    """Keys that tie are drawn again: else orders and samples would not be equally likely."""
+    tied, apart = np.array([3, 1, 1, 2], dtype=np.uint64), np.array([4, 3, 2, 1], dtype=np.uint64)
+    drawn = iter((tied, apart, tied, apart))
+    yield "" if sorted_keys(lambda: next(drawn)).tolist() == [3, 2, 1, 0] else "an order by keys that tie"
+    yield "" if smallest_keys(lambda: next(drawn), 1).tolist() == [3] else "a sample by keys that tie"
 
 
 class _Given:
