@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.audit import loading
 from discreet.audit.loading import WAYS, audit_people, audit_rows
 from discreet.data import encoding, files, load, misfits, people
+from discreet.data.load import Reading
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -45,3 +47,17 @@ def test_people_whose_rows_are_not_bounded_are_found(monkeypatch):
     real = people.chosen_sql
     monkeypatch.setattr(files, "chosen_sql", lambda *asked: real(*asked).replace("WHERE rank <= 2 ", ""))
     assert audit_people("people", "a CSV file", 20).violated
+
+
+def test_progress_that_tells_how_many_rows_are_made_up_is_found(monkeypatch):
+    real = files.Source.choose
+
+    def choose(self, domain, key, doubt):
+        return real(self, domain, key, SAID[-1])
+
+    monkeypatch.setattr(files.Source, "choose", choose)
+    monkeypatch.setattr(loading, "Reading", lambda key, progress: SAID.append(progress) or Reading(key=key))
+    assert "progress" in audit_people("people", "a CSV file", 20).evidence
+
+
+SAID = []

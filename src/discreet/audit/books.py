@@ -11,6 +11,7 @@ import math
 import pickle
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -280,7 +281,7 @@ class _Spy:
 
     name, columns = "spy", ("a",)
 
-    def __init__(self, look: Callable[[Table], None]) -> None:
+    def __init__(self, look: Callable[[Table], object]) -> None:
         self._look = look
 
     def sensitivity(self, domain: Domain) -> Sensitivity:
@@ -345,18 +346,27 @@ class _Echo:
 
 def _answers() -> Iterator[str]:
     """A release is what the mechanism made of the exact value, once, and rows are seen in a fresh order each time."""
-    rows, source, seen = np.zeros((6, 2), dtype=np.int64), _Turned(), list[list[int]]()
-    rows[0, 0] = 1
-    room = Room(table_of(rows, _ROOM), _ROOM, Budget(epsilon=1.0, delta=0.0), noise=source)
-    look = _Spy(lambda table: seen.extend(column.tolist() for _ in range(2) for column in table.values(("a",))))
-    echo = _Echo()
-    released = [room.release(look, echo).values.tolist() for _ in range(2)]
-    yield _unless(released == [[10], [10]], "a release is not what the mechanism made of the exact value")
-    yield _unless([exact for exact, _ in echo.heard] == [[0], [0]], "a mechanism is not asked once for each release")
-    yield _unless(all(noise is source for _, noise in echo.heard), "a mechanism gets noise of another source")
-    yield _unless(seen == [rows[::-1, 0].tolist()] * 4, "rows are not seen in the order that was drawn")
-    yield _unless(source.orders == 2, "an order of rows is not drawn afresh for every question")
+    for number in (6, 100_000):
+        rows, source, seen = np.zeros((number, 2), dtype=np.int64), _Turned(), list[list[int]]()
+        rows[0, 0] = 1
+        domain = _ROOM.with_rows(number)
+        room = Room(table_of(rows, domain), domain, Budget(epsilon=1.0, delta=0.0), noise=source)
+        look = _Spy(partial(_note, seen))
+        echo = _Echo()
+        released = [room.release(look, echo).values.tolist() for _ in range(2)]
+        yield _unless(released == [[10], [10]], "a release is not what the mechanism made of the exact value")
+        yield _unless(
+            [exact for exact, _ in echo.heard] == [[0], [0]], "a mechanism is not asked once for each release"
+        )
+        yield _unless(all(noise is source for _, noise in echo.heard), "a mechanism gets noise of another source")
+        yield _unless(seen == [rows[::-1, 0].tolist()] * 4, "rows are not seen in the order that was drawn")
+        yield _unless(source.orders == 2, "an order of rows is not drawn afresh for every question")
     yield _unless(isinstance(_room()._noise, ExactNoise) and _room().private, "a room's noise is not the exact one")
+
+
+def _note(seen: list[list[int]], table: Table) -> None:
+    """Look at rows twice."""
+    seen += [column.tolist() for _ in range(2) for column in table.values(("a",))]
 
 
 def _raise_value(table: Table) -> None:

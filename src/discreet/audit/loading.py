@@ -25,6 +25,7 @@ from discreet.data import load as loads
 from discreet.data.load import Reading, load
 from discreet.domain import STEPS, Categorical, Domain, Numeric, People
 from discreet.errors import DiscreetError
+from discreet.progress import Progress
 
 FOREIGN = "zq7 foreign"
 """A value that stands nowhere in a domain: it may not be told."""
@@ -141,13 +142,18 @@ def _memory(way: str) -> Iterator[None]:
 
 
 def _read(
-    way: str, rows: Sequence[Row], names: Sequence[str], domain: Domain, key: str | None = None
+    way: str,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    domain: Domain,
+    key: str | None = None,
+    progress: Progress | None = None,
 ) -> list[Codes] | str:
     """Return the codes of all rows, or the words of an error."""
     with tempfile.TemporaryDirectory() as folder, _memory(way):
         data = WAYS[way](rows, names, Path(folder))
         try:
-            table = load(data, domain, reading=Reading(key=key))
+            table = load(data, domain, reading=Reading(key=key, progress=progress))
             return codes_of(table, domain)
         except DiscreetError as error:
             return str(error).replace(str(folder), "")
@@ -234,9 +240,17 @@ def audit_people(name: str, way: str, tries: int) -> Finding:
             looked += 1
             tables = neighbours(rng)
             key = "".join(rng.choice(list("0123456789abcdef"), 64))
-            first, second = (_read(way, rows, ["who", "a", "b"], domain, key) for rows in tables)
+            told: tuple[list[str], list[str]] = ([], [])
+            first, second = (
+                _read(way, rows, ["who", "a", "b"], domain, key, said.append)
+                for rows, said in zip(tables, told, strict=True)
+            )
             if isinstance(first, str) or isinstance(second, str):
                 continue  # too few rows in all: the custodian is told before anything is spent
+            if told[0] != told[1]:
+                return Finding(
+                    name, "replay", promise, 1.0, None, looked, True, "progress tells how many rows there are"
+                )
             moved = sum((Counter(first) - Counter(second)).values())
             share = max(share, moved / most)
             if moved > most or {len(first), len(second)} != {domain.rows}:
