@@ -9,6 +9,8 @@ from discreet.audit.loading import WAYS, audit_people, audit_rows
 from discreet.data import encoding, files, load, misfits, people
 from discreet.data.load import Reading
 
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB
+
 
 @pytest.mark.parametrize("way", WAYS)
 def test_rows_are_encoded_by_themselves(way):

@@ -131,7 +131,7 @@ class Run(Sealed):
         self._mark = account.ledger.mark(raw)
         if account.ledger.forgetful:
             words = "a new key was made for the ledger, the old one is gone: rows seen before are not recognised"
-            warnings.warn(words, DoubtWarning, stacklevel=7)
+            warnings.warn(words, DoubtWarning, stacklevel=8)
         if found := account.ledger.find_alike(account.dataset, self._mark):
             names = ", ".join(repr(s.dataset) for s in found[:3]) + (f" and {len(found) - 3} more" if found[3:] else "")
             warnings.warn(
@@ -139,7 +139,7 @@ class Run(Sealed):
                 "own, and what is promised to the people in the rows holds for one of them alone. If they are the "
                 "same, use one name, and count what was spent under the other with `discreet ledger merge`",
                 DoubtWarning,
-                stacklevel=7,
+                stacklevel=8,
             )
 
     def _reserve(self, budget: Budget) -> None:

@@ -16,6 +16,7 @@ from scipy import stats
 from discreet.audit import Neighbours, replay, subjects, table_of
 from discreet.audit.claims import Claim
 from discreet.audit.finite import exact_finite
+from discreet.audit.gates import RowsAt
 from discreet.audit.replay import audit_method
 from discreet.domain import Categorical, Domain
 from discreet.errors import BudgetError, RoomError, SettingError
@@ -302,6 +303,6 @@ def test_settings_that_make_no_sense_are_refused(settings):
 def test_every_gate_of_a_room_has_a_threshold_of_its_own():
     domain = subjects.TWO
     room = Room(table_of(np.zeros((12, 2), dtype=np.int64), domain), domain, Budget(epsilon=1000, delta=0))
-    number = subjects.Number((("a",),))
+    number = RowsAt("a")
     gates = [room.open(AboveThreshold(50.0, 50.0), number.sensitivity(domain), purpose="x") for _ in range(40)]
     assert len({gate._threshold for gate in gates}) > 15
