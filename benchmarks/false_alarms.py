@@ -13,7 +13,9 @@ from discreet.audit import Finding
 from discreet.audit.register import Case, Power, cases, sound_cases
 from discreet.simulation.processes import run_all
 
-POWER = Power("false alarms", runs=1_000, method_runs=500, tries=5, steps=10, replays=1, twin_runs=1_000)
+POWER = Power(
+    "false alarms", runs=1_000, method_runs=500, tries=5, steps=10, replays=1, twin_runs=1_000, draws=0, loads=0
+)
 ALPHA = 0.001
 
 

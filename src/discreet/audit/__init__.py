@@ -1,7 +1,8 @@
 """Auditors: what is claimed, what was found. They look at made-up rows only, never at a custodian's.
 
 ``exact`` computes what a finite mechanism promises, ``replay`` runs a method again on a neighbouring table with the
-same noisy answers, ``blackbox`` runs anything often and bounds its epsilon from below, ``source`` reads the code.
+same noisy answers, ``blackbox`` runs anything often and bounds its epsilon from below, ``samplers`` tests whether draws
+have their law (fit), ``source`` reads the code.
 No violation found means just that, at the power of the audit; the guarantee is the proof.
 """
 
@@ -21,7 +22,7 @@ from discreet.errors import SettingError
 MOST_KINDS = 150
 """Kinds of rows that are shown as evidence."""
 
-Auditor = Literal["exact", "replay", "black box", "source"]
+Auditor = Literal["exact", "replay", "black box", "fit", "source"]
 
 
 @dataclass(frozen=True)

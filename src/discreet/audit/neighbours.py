@@ -182,6 +182,9 @@ def can_guide() -> bool:
     return bool(hypothesis.__version__)
 
 
+FEW_COLUMNS, MOST_BY_HAND = 6, 150
+"""From more columns on, so many of the pairs by hand are tried: there are thousands, each slow."""
+
 ROUND = 150
 """Examples of one round of the guided search: Hypothesis loses itself in longer ones."""
 
@@ -238,7 +241,9 @@ def worst(
 ) -> Iterator[Neighbours]:
     """Yield pairs in the order in which they are worth trying: by hand, by chance, climbed from the best, guided."""
     found: list[tuple[float, Neighbours]] = []
-    for pair in hand_made(domain):
+    by_hand = list(hand_made(domain))
+    most = MOST_BY_HAND if len(domain.columns) > FEW_COLUMNS else len(by_hand)
+    for pair in (by_hand[i] for i in rng.permutation(len(by_hand))[:most]):
         found.append((objective(pair), pair))
         yield pair
     for _, pair in zip(range(tries), random_pairs(domain, rng), strict=False):

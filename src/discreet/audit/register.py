@@ -12,6 +12,8 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.audit import Auditor, Finding, Neighbours, blackbox
+from discreet.audit.books import CHECKS, Check, audit_check
+from discreet.audit.bounds import bounds
 from discreet.audit.broken import Asking, Blurred, Broken, Code, Finite, Measured, Sampled
 from discreet.audit.broken.code import CODE
 from discreet.audit.broken.gradients import GRADIENTS
@@ -21,28 +23,31 @@ from discreet.audit.broken.noise import NOISE
 from discreet.audit.broken.ranks import DISTANCES, RANKS
 from discreet.audit.broken.sound import SOUND
 from discreet.audit.broken.sparse import SPARSE
-from discreet.audit.claims import Claim, claim_of
+from discreet.audit.claims import claim_of
+from discreet.audit.commands import Command, audit_command
 from discreet.audit.finite import exact_finding, exact_finite
+from discreet.audit.gates import audit_gate
+from discreet.audit.loading import WAYS, audit_people, audit_rows
 from discreet.audit.neighbours import ALL, SUMS, climb, every, hand_made, how_many, random_pairs, worst
 from discreet.audit.replay import audit_method, audit_statistic
+from discreet.audit.samplers import Sampler, audit_sampler, audit_thresholds, samplers
 from discreet.audit.source import check_code, source_finding
 from discreet.audit.subjects import (
+    COMMANDS,
     GATES,
     MECHANISMS,
     STATISTICS,
     TWO,
-    Number,
     Subject,
     blurring,
+    frame_of,
     methods,
     objective,
     small_subjects,
-    streaming,
     subjects_of,
 )
 from discreet.audit.tape import record
 from discreet.domain import Domain
-from discreet.privacy.accounting import Currency
 from discreet.privacy.mechanisms import Mechanism
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.statistics import Statistic
@@ -83,12 +88,16 @@ class Power:
     """Steps of a climb."""
     replays: int
     """Neighbours that a method is replayed on."""
+    draws: int = 200_000
+    """Draws of a sampler."""
+    loads: int = 4
+    """Tables that are loaded each way."""
     twin_runs: int = 20_000
     """Runs a table of what is broken on purpose, and of its sound twins."""
 
 
 QUICK = Power("quick", runs=2_000, method_runs=1_000, tries=15, steps=60, replays=20)
-FULL = Power("full", runs=20_000, method_runs=4_000, tries=500, steps=2_000, replays=150)
+FULL = Power("full", runs=20_000, method_runs=4_000, tries=500, steps=2_000, replays=150, draws=4_000_000, loads=40)
 
 
 @dataclass(frozen=True)
@@ -97,20 +106,22 @@ class Case:
 
     name: str
     subject: str
-    kind: Literal["statistic", "mechanism", "method", "source", "broken", "sound"]
+    kind: Literal["statistic", "mechanism", "method", "house", "broken", "sound"]
     auditor: Auditor
     run: Callable[[Power, float], Finding]
+    slow: bool = False
+    """Whether it is left to the full run: at quick power it finds nothing."""
 
 
 def cases() -> list[Case]:
     """Return all audits of the library."""
-    return [*_statistics(), *_mechanisms(), *_gates(), *_methods(), _source()]
+    return [*_statistics(), *_mechanisms(), *_gates(), *_methods(), *_house()]
 
 
 def cases_for(method: str) -> list[Case]:
-    """Return the audits of a method, and of every statistic and mechanism that it makes use of."""
+    """Return the audits of a method, of every statistic and mechanism that it makes use of, and of the house."""
     used = _find_used(method)
-    return [case for case in cases() if case.subject in used or case.kind == "source"]
+    return [case for case in cases() if case.subject in used or case.kind == "house"]
 
 
 @cache
@@ -128,7 +139,7 @@ def _find_used(method: str) -> frozenset[str]:
 def _statistics() -> Iterator[Case]:
     for cls, examples in STATISTICS.items():
         for i, (statistic, domain) in enumerate(examples):
-            which = f" ({i + 1})" if i > 1 else ""
+            which = f" ({i + 1})" if i else ""
             name = f"{cls.__name__}, {'every pair of a tiny table' if _tiny(domain) else 'worst neighbours'}{which}"
             yield Case(
                 name, cls.__name__, "statistic", "replay", partial(_sensitivity, name, statistic, domain, seed=i)
@@ -154,34 +165,23 @@ def _pairs(statistic: Statistic, domain: Domain, power: Power, seed: int = 0) ->
 
 def _mechanisms() -> Iterator[Case]:
     for cls, examples in MECHANISMS.items():
-        for mechanism, statistic, domain in examples:
-            exact, sampled = f"{cls.__name__}, exact law", f"{cls.__name__}, sampled"
+        for i, (mechanism, statistic, domain) in enumerate(examples):
+            which = f" ({i + 1})" if i else ""
+            exact, sampled = f"{cls.__name__}, exact law{which}", f"{cls.__name__}, sampled{which}"
             yield Case(exact, cls.__name__, "mechanism", "exact", partial(_law, exact, mechanism, statistic, domain))
-            yield Case(
-                sampled,
-                cls.__name__,
-                "mechanism",
-                "black box",
-                partial(_sample_mechanism, sampled, mechanism, statistic, domain),
-            )
+            run = partial(_sample_mechanism, sampled, mechanism, statistic, domain)
+            yield Case(sampled, cls.__name__, "mechanism", "black box", run, slow=i > 0)
 
 
 def _gates() -> Iterator[Case]:
     for cls, examples in GATES.items():
         for gate in examples:
-            rows = ", sampled rows" if gate.sample else ""
-            name = f"{cls.__name__}, {gate.passes} passes{rows}, sampled"
-            yield Case(name, cls.__name__, "mechanism", "black box", partial(_sample_gate, name, gate))
+            name = f"{gate.name[0].upper()}{gate.name[1:]}"
+            yield Case(name, cls.__name__, "mechanism", "exact", partial(_listen, name, gate))
 
 
-def _sample_gate(name: str, gate: AboveThreshold, power: Power, alpha: float) -> Finding:
-    rows = np.zeros((TWO.rows, 2), dtype=np.int64)
-    changed = rows.copy()
-    changed[0, 0] = 1
-    moved = Number((("a",),)).sensitivity(TWO)
-    claim = Claim(Currency.PURE, float(gate.cost(moved).amount(Currency.PURE)))
-    pair = Neighbours(rows, changed, "one row of another level")
-    return blackbox.audit(name, streaming(gate), [pair], claim, alpha=alpha, most_runs=power.runs)
+def _listen(name: str, gate: AboveThreshold, power: Power, alpha: float) -> Finding:
+    return audit_gate(name, gate, TWO)
 
 
 def _law(name: str, mechanism: Mechanism, statistic: Statistic, domain: Domain, power: Power, alpha: float) -> Finding:
@@ -207,7 +207,10 @@ def _methods() -> Iterator[Case]:
         name = f"{method}, from a file's labels to the release"
         yield Case(name, method, "method", "replay", partial(_replay_whole, name, whole))
         for small in small_subjects(method):
-            yield Case(small.name + ", sampled", method, "method", "black box", partial(_run_often, small))
+            name = small.name + ", sampled"
+            yield Case(name, method, "method", "black box", partial(_run_often, small), slow=True)
+    for command in COMMANDS:
+        yield Case(command.name, command.method, "method", "replay", partial(_replay_command, command))
 
 
 def _neighbours(run: Callable[[IntArray], object], domain: Domain, number: int, steps: int) -> list[Neighbours]:
@@ -238,6 +241,11 @@ def _replay_whole(name: str, subject: Subject, power: Power, alpha: float) -> Fi
     return audit_method(name, subject.publish, subject.claim, pairs)
 
 
+def _replay_command(command: Command, power: Power, alpha: float) -> Finding:
+    pairs = _by_chance(command.domain, max(power.replays // 10, 2))
+    return audit_command(command, islice(pairs, max(power.replays // 5, 4)), frame_of)
+
+
 def _run_often(subject: Subject, power: Power, alpha: float) -> Finding:
     tape = record(subject.release, next(hand_made(subject.domain)).first)
     first = next(asked for asked in tape.asked if asked.exact is not None)
@@ -250,13 +258,39 @@ def _run_often(subject: Subject, power: Power, alpha: float) -> Finding:
     return blackbox.audit(name, sample, [pair], subject.claim, alpha=alpha, most_runs=power.method_runs)
 
 
-def _source() -> Case:
-    name = "the library's code"
+def _house() -> Iterator[Case]:
+    """Yield what every method rests on: samplers, accounting, the room, loading, people, and the code itself."""
+    for sampler in samplers():
+        yield Case(sampler.name, "noise", "house", "fit", partial(_fit, sampler))
+    name = "samplers, where draws change"
+    yield Case(name, "noise", "house", "exact", lambda power, alpha: audit_thresholds(name))
+    statistics = {"bounds": ("statistics", "declared as proved", bounds)}
+    for title, (subject, promise, check) in (CHECKS | statistics).items():
+        yield Case(title, subject, "house", "exact", partial(_reckon, title, promise, check))
+    for way in WAYS:
+        rows, people = f"loading, {way}", f"people, {way}"
+        yield Case(rows, "loading", "house", "replay", partial(_load, rows, way))
+        yield Case(people, "people", "house", "replay", partial(_load_people, people, way))
+    yield Case(SOURCE, "source", "house", "source", lambda power, alpha: replace(source_finding(), name=SOURCE))
 
-    def read(power: Power, alpha: float) -> Finding:
-        return replace(source_finding(), name=name)
 
-    return Case(name, "source", "source", "source", read)
+SOURCE = "the library's code"
+
+
+def _fit(sampler: Sampler, power: Power, alpha: float) -> Finding:
+    return audit_sampler(sampler, power.draws, alpha)
+
+
+def _reckon(name: str, promise: str, check: Check, power: Power, alpha: float) -> Finding:
+    return audit_check(name, promise, check)
+
+
+def _load(name: str, way: str, power: Power, alpha: float) -> Finding:
+    return audit_rows(name, way, power.loads)
+
+
+def _load_people(name: str, way: str, power: Power, alpha: float) -> Finding:
+    return audit_people(name, way, 4 * power.loads)
 
 
 def broken_cases() -> list[Case]:
@@ -318,6 +352,6 @@ def _read(name: str, code: Code) -> Finding:
 
 
 def levels_of(chosen: list[Case], alpha: float = ALPHA) -> dict[str, float]:
-    """Share the level among the black box's audits."""
-    often = [case for case in chosen if case.auditor == "black box"]
+    """Share the level among the audits that draw: those of the black box and of samplers."""
+    often = [case for case in chosen if case.auditor in ("black box", "fit")]
     return {case.name: alpha / len(often) for case in often}

@@ -105,12 +105,19 @@ def tasks(method: str | None, *, quick: bool) -> list[Task]:
     if method is not None and method not in methods():
         raise SettingError(f"method: {method!r} is not one of {', '.join(methods())}")
     groups: dict[Group, list[Case]] = {"library": cases_for(method)} if method is not None else _everything()
+    if quick:
+        groups["library"] = [case for case in groups["library"] if not case.slow]
     found = []
     sound = levels_of([case for group, chosen in groups.items() if group != "broken" for case in chosen])
     for group, chosen in groups.items():
         levels = levels_of(chosen) if group == "broken" else sound
         found += [Task(case.name, group, quick, levels.get(case.name, ALPHA)) for case in chosen]
     return found
+
+
+def left_out(method: str | None) -> list[str]:
+    """Return the names of the audits that a quick run leaves to the full one."""
+    return [case.name for case in (cases() if method is None else cases_for(method)) if case.slow]
 
 
 def _everything() -> dict[Group, list[Case]]:

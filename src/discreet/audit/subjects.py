@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,12 @@ import numpy as np
 from discreet.arrays import IntArray
 from discreet.audit import Neighbours, table_of
 from discreet.audit.claims import Claim
+from discreet.audit.commands import Command
 from discreet.audit.neighbours import Objective
 from discreet.audit.replay import change, share
 from discreet.audit.statistics import AverageTau, GStatistic, KendallA, SeparationHSIC, SpearmanA, StratifiedKendall
 from discreet.audit.tape import exact_value
-from discreet.domain import Categorical, Column, Domain, Numeric
+from discreet.domain import Categorical, Column, Domain, Numeric, People
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import DoubtWarning, SettingError
 from discreet.methods.direction import SCORES, direction, direction_in
@@ -44,7 +46,7 @@ from discreet.release.direction import Directions
 from discreet.release.discovery import Discovery
 from discreet.release.settings import Settings
 from discreet.room import Room
-from discreet.statistics import Sensitivity, Statistic, Table
+from discreet.statistics import Sensitivity, Statistic
 from discreet.statistics.counts import Counts
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence
@@ -70,9 +72,15 @@ def levels(number: int) -> Categorical:
 
 PAIR = Domain({"a": levels(2), "b": levels(3)}, rows=3)
 ONE = Domain({"a": levels(2)}, rows=3)
+EVEN = Domain({"a": levels(2), "b": levels(2), "o": levels(1)}, rows=4)
+THREE = Domain({"x": levels(3)}, rows=2)
+NINE = Domain({"a": levels(3), "b": levels(3)}, rows=4)
+LARGE = Domain({"a": levels(4), "b": levels(5), "c": levels(2), "d": levels(3)}, rows=24)
+WIDE = Domain({f"c{i:02}": levels(2 + i % 3) for i in range(13)}, rows=10)
 FEW = Domain({"a": levels(2), "b": levels(3), "c": levels(2), "d": levels(2)}, rows=40)
 RANGE = Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles")
 MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
+HALVES = Domain({c: Numeric(bounds=(0.0, 1.0), bins=2, at="quantiles", missing="none") for c in "xy"}, rows=30)
 TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
 TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
@@ -87,7 +95,18 @@ STRATA = Domain({"a": levels(2), "b": levels(2), "c": levels(2)}, rows=3)
 
 
 def _given(kind: type[Dependence]) -> tuple[tuple[Statistic, Domain], ...]:
-    return (kind("a", "b", ("c",)), STRATA), (kind("a", "c", ("d",)), FEW)
+    few = (kind("a", "b", ("c",)), STRATA), (kind("a", "c", ("d",)), FEW)
+    return *few, (kind("a", "b"), NINE), (kind("a", "b", ("c", "d")), LARGE), (kind("a", "b"), LARGE)
+
+
+def _marginal(kind: type[KendallA | SpearmanA]) -> tuple[tuple[Statistic, Domain], ...]:
+    signed = (kind("a", "b", signed=True), PAIR), (kind("a", "b", signed=True), NINE)
+    return *signed, (kind("b", "a"), FEW), (kind("a", "b"), EVEN)
+
+
+def _interactions(domain: Domain, sets: Iterable[tuple[str, ...]]) -> tuple[Statistic, Domain]:
+    chosen = tuple(sets)
+    return Interactions(chosen, tuple(len(s) for s in chosen)), domain
 
 
 _CURVES = (Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT, -UNIT)))
@@ -116,6 +135,7 @@ def _products() -> dict[type, tuple[tuple[Statistic, Domain], ...]]:
     }
 
 
+_NO_CONTRAST = Interactions((("a",), ("o",), ("a", "o")), (1, 1, 2))
 _MARGIN = Margin((StratifiedKendallDet("a", "b"), StratifiedKendallDet("a", "b", ("c",))), (300, 100))
 _MIXED = Margin((ConditionalInformation("a", "c"), ConditionalTotalVariation("a", "c", ("b", "d"))), (0, 2000))
 _OTHER = Margin((ConditionalTotalVariation("a", "b"),), (500,))
@@ -126,14 +146,19 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
     Counts: (
         (Counts((("a",), ("a", "b"))), PAIR),
         (Counts((("a",), ("a", "b"), ("b", "c"), ("b", "c", "d"))), FEW),
+        (Counts((("a", "b"), ("o",), ("a", "o"))), EVEN),
     ),
     Interactions: (
         (Interactions((("a",), ("b",), ("a", "b")), (1, 2, 3)), PAIR),
         (Interactions((("a",), ("a", "b"), ("c", "d"), ("b", "c", "d")), (1, 1, 2, 2)), FEW),
+        (_NO_CONTRAST, EVEN),
+        _interactions(WIDE, [*zip(WIDE), *combinations(WIDE, 2)]),
+        _interactions(WIDE, [*combinations(WIDE, 2), *zip(WIDE, list(WIDE)[1:], list(WIDE)[2:], strict=False)]),
+        (Interactions((("a",), ("b",), ("a", "b")), (1 << 60, 1 << 60, 1 << 60)), PAIR),
     ),
-    Quantiles: ((Quantiles(("x",), 3), MIXED),),
-    KendallA: ((KendallA("a", "b", signed=True), PAIR), (KendallA("b", "a"), FEW)),
-    SpearmanA: ((SpearmanA("a", "b", signed=True), PAIR), (SpearmanA("b", "a"), FEW)),
+    Quantiles: ((Quantiles(("x",), 3), MIXED), (Quantiles(("x", "y"), 2), HALVES)),
+    KendallA: _marginal(KendallA),
+    SpearmanA: _marginal(SpearmanA),
     StratifiedKendall: _given(StratifiedKendall),
     StratifiedKendallDet: _given(StratifiedKendallDet),
     StratifiedSpearman: _given(StratifiedSpearman),
@@ -166,56 +191,54 @@ class Popular(Counts):
         return replace(super().sensitivity(domain), largest=Fraction(1), first=Fraction(1))
 
 
-@dataclass(frozen=True)
-class Number(Counts):
-    """How often one level of a column occurs: a row moves it by one."""
-
-    level: int = 0
-
-    def sensitivity(self, domain: Domain) -> Sensitivity:
-        """Return 1."""
-        return Sensitivity(l1=Fraction(1), l2_squared=Fraction(1), largest=Fraction(1))
-
-    def evaluate(self, table: Table) -> IntArray:
-        """Return the count of the level."""
-        return super().evaluate(table)[self.level : self.level + 1]
-
-
 _ONE_TABLE = Counts((("a",),))
 _CONTRASTS = Interactions((("a",),), (1,))
 
+_TABLES = Counts((("a",), ("a", "b")))
+_SHAPED = Interactions((("a",), ("b",), ("a", "b")), (1, 2, 3))
+
 MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
-    RoundedGaussian: ((RoundedGaussian(1.5), _ONE_TABLE, ONE),),
-    ShapedGaussian: ((ShapedGaussian(1.2, _CONTRASTS.squares(ONE)), _CONTRASTS, ONE),),
-    DiscreteGaussian: ((DiscreteGaussian(1.5), _ONE_TABLE, ONE),),
-    DiscreteLaplace: ((DiscreteLaplace(2.0), _ONE_TABLE, ONE),),
-    NoisyRank: ((NoisyRank(1.5, 1), Popular((("a",),)), ONE),),
-    Selection: ((Selection(2.0, 1), Popular((("a",),)), ONE),),
-    TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR),),
+    RoundedGaussian: (
+        (RoundedGaussian(1.5), _ONE_TABLE, ONE),
+        (RoundedGaussian(0.5), _ONE_TABLE, ONE),
+        (RoundedGaussian(9.0), _TABLES, PAIR),
+    ),
+    ShapedGaussian: (
+        (ShapedGaussian(1.2, _CONTRASTS.squares(ONE)), _CONTRASTS, ONE),
+        (ShapedGaussian(3.0, _SHAPED.squares(PAIR)), _SHAPED, PAIR),
+        (ShapedGaussian(2.0, _NO_CONTRAST.squares(EVEN)), _NO_CONTRAST, EVEN),
+    ),
+    DiscreteGaussian: (
+        (DiscreteGaussian(1.5), _ONE_TABLE, ONE),
+        (DiscreteGaussian(0.6), _ONE_TABLE, EVEN),
+        (DiscreteGaussian(7.0), _TABLES, PAIR),
+    ),
+    DiscreteLaplace: (
+        (DiscreteLaplace(2.0), _ONE_TABLE, ONE),
+        (DiscreteLaplace(0.5), _ONE_TABLE, EVEN),
+        (DiscreteLaplace(11.0), _TABLES, PAIR),
+    ),
+    NoisyRank: ((NoisyRank(1.5, 1), Popular((("a",),)), ONE), (NoisyRank(0.25, 2), Popular((("x",),)), THREE)),
+    Selection: (
+        (Selection(2.0, 1), Popular((("a",),)), ONE),
+        (Selection(0.7, 1), Popular((("b",),)), PAIR),
+        (Selection(5.0, 2), Popular((("a",), ("b",))), EVEN),
+    ),
+    TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR), (TopK(1.5, 2, groups=(0, 0, 1)), Popular((("b",),)), PAIR)),
 }
-"""Mechanisms that blur, with a statistic and a domain on which they are audited."""
+"""Mechanisms that blur, in the shapes in which methods use them: small and large scales, several tables at once."""
 
 GATES: dict[type, tuple[AboveThreshold, ...]] = {
     AboveThreshold: (
         AboveThreshold(3.0, 5.0),
+        AboveThreshold(4.0, 4.0),
+        AboveThreshold(0.7, 2.5, 3),
         AboveThreshold(2.0, 8.0, 2, geometric=True),
         AboveThreshold(2.0, 3.0, sample=6, rows=TWO.rows),
+        AboveThreshold(2.0, 9.0, 2, geometric=True, sample=1, rows=TWO.rows),
     ),
 }
 """Mechanisms that let pass or not."""
-
-
-def streaming(gate: AboveThreshold) -> Callable[[IntArray, int], Sequence[object]]:
-    """Return a sampler for the black box: a stream of numbers that a row moves up, then of numbers it moves down."""
-    numbers = [(Number((("a",),), 1), 1)] * 9 + [(Number((("a",),), 0), TWO.rows)] * gate.passes
-    sensitivity = numbers[0][0].sensitivity(TWO)
-    price = float(gate.cost(sensitivity).amount(Currency.PURE)) * 1.01
-
-    def once(rows: IntArray) -> tuple[bool, ...]:
-        opened = Room(table_of(rows, TWO), TWO, Budget(epsilon=price, delta=0)).open(gate, sensitivity, purpose="x")
-        return tuple(opened.passes(number, threshold) for number, threshold in numbers if opened.open)
-
-    return lambda rows, times: [once(rows) for _ in range(times)]
 
 
 ORACLES: dict[str, str | None] = {
@@ -288,7 +311,7 @@ class Subject(ABC):
     def publish(self, rows: IntArray) -> str:
         """Run the whole way from a table with labels, and return all that would be published."""
         with _no_doubts():
-            return self.run_whole(_frame(rows, self.domain)).to_json()
+            return self.run_whole(frame_of(rows, self.domain)).to_json()
 
 
 @contextmanager
@@ -298,7 +321,7 @@ def _no_doubts() -> Iterator[None]:
         yield
 
 
-def _frame(rows: IntArray, domain: Domain) -> object:
+def frame_of(rows: IntArray, domain: Domain) -> object:
     """Return codes as they would stand in a file."""
     import pyarrow as pa
 
@@ -518,3 +541,57 @@ def small_subjects(method: str) -> Sequence[Subject]:
         return [IndependenceSubject(name, (), LONG, 3.0) for name in ("permutation", "tables")]
     domain = TWO_NUMBERS if METHODS[method].numeric else TWO
     return [MethodSubject(method, settings_for(method, domain), domain, 3.0, delta) for delta in PROMISES]
+
+
+_RECORDED = "--domain {domain} --ledger {ledger} --dataset d"
+_PERSONS = replace(FEW, people=People("who", 2))
+_PURE, _GAUSSIAN = Budget(epsilon=8.0, delta=0.0), Budget(epsilon=8.0, delta=1e-6)
+
+COMMANDS = (
+    Command(
+        "discover, from a CSV file to report and ledger",
+        "marginals",
+        (f"discover {{data}} --epsilon 8 {_RECORDED} --request r --out {{out}}",),
+        FEW,
+        _claim_of(_GAUSSIAN),
+        paid=1,
+    ),
+    Command(
+        "discover, asked twice and once too often",
+        "em-pc",
+        tuple(
+            f"discover {{data}} --method em-pc --delta 0 --epsilon 8 {_RECORDED} --request {r} --json" for r in "rrs"
+        ),
+        FEW,
+        _claim_of(_PURE),
+        paid=1,
+        limit="--epsilon 12 --delta 0",
+        codes=(0, 0, 3),
+    ),
+    Command(
+        "discover, of people, from a Parquet file",
+        "marginals",
+        (f"discover {{data}} --epsilon 8 {_RECORDED} --request r --json",),
+        _PERSONS,
+        _claim_of(Budget(epsilon=8.0, delta=1e-6, group=_PERSONS.group)),
+        paid=1,
+        suffix=".parquet",
+    ),
+    Command(
+        "direction, from a CSV file to the ledger",
+        DIRECTION,
+        (f"direction {{data}} x y --epsilon 8 {_RECORDED} --request r",),
+        SCALE,
+        _claim_of(_PURE),
+        paid=1,
+    ),
+    Command(
+        "test, from a CSV file to the ledger",
+        TEST,
+        (f"test {{data}} x y --given z --epsilon 8 {_RECORDED} --request r --json",),
+        LONG,
+        _claim_of(_GAUSSIAN),
+        paid=1,
+    ),
+)
+"""Commands that are replayed whole."""

@@ -1,0 +1,232 @@
+"""Loading, with made-up rows through the real load: each row is encoded by itself, and people keep to their share.
+
+A table is written as a custodian would have it, read by every way there is, and what comes out is compared with the
+code of each row where it stands alone. So a row that moves another is found, whatever moves it. Of people, neighbours
+differ in all rows of one of them, and what is used may differ in as many rows as are kept of one.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.audit import Finding
+from discreet.data import Recodable
+from discreet.data import load as loads
+from discreet.data.load import Reading, load
+from discreet.domain import STEPS, Categorical, Domain, Numeric, People
+from discreet.errors import DiscreetError
+
+FOREIGN = "zq7 foreign"
+"""A value that stands nowhere in a domain: it may not be told."""
+
+Row = tuple[str, ...]
+Codes = tuple[int, ...]
+
+OPEN = Domain(
+    {
+        "sex": Categorical(
+            categories=("f", "m"), missing="unknown", other="else", merge={"m": ("male",)}, ignore=("case", "spaces")
+        ),
+        "grade": Categorical(categories=("1", "2", "3"), missing="none", other="none", missing_codes=("-9",)),
+        "age": Numeric(bounds=(0.0, 100.0), bins=4, missing="none", other="odd"),
+        "dose": Numeric(bounds=(0.0, 1.0), missing="none", other="odd"),
+    },
+    rows=11,
+)
+"""A domain with a place for everything."""
+
+TEXTS: dict[str, tuple[str, ...]] = {
+    "sex": ("f", "m", "M ", " male", "F", "", "unknown", FOREIGN, "f;m"),
+    "grade": ("1", "2", "3", "-9", "", "4", "1.5", FOREIGN),
+    "age": ("0", "24.9", "25", "99.99", "100", "-7", "1e9", "", FOREIGN, "12 years"),
+    "dose": ("0", "0.5", "0.999", "1", "1e-300", "", FOREIGN, "2"),
+}
+"""What stands in a file: declared values, spellings, what is missing, foreign or beyond bounds."""
+
+SHUT = Domain({"sex": Categorical(categories=("f", "m")), "age": Numeric(bounds=(0.0, 100.0), bins=4)}, rows=9)
+"""A domain without a place for what is missing or foreign."""
+
+
+@cache
+def expected(column: str, text: str) -> int | None:
+    """Return the code of a text by the plain meaning of the domain; None where that takes more than a look."""
+    declared = OPEN[column]
+    if isinstance(declared, Categorical):
+        plain = {label: i for i, label in enumerate(declared.categories)}
+        return plain.get(text)
+    try:
+        share = min(max((float(text) - declared.bounds[0]) / (declared.bounds[1] - declared.bounds[0]), 0.0), 1.0)
+    except ValueError:
+        return None
+    steps = declared.bins if isinstance(declared.bins, int) else STEPS
+    return min(int(share * steps), steps - 1) if column == "age" else None
+
+
+def _csv(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Path:
+    path = folder / "table.csv"
+    lines = [
+        ",".join(names),
+        *(",".join(f'"{text}"' if " " in text or ";" in text else text for text in row) for row in rows),
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _arrow(rows: Sequence[Row], names: Sequence[str], folder: Path) -> pa.Table:
+    return pa.table({name: pa.array([row[i] or None for row in rows], pa.string()) for i, name in enumerate(names)})
+
+
+def _parquet(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Path:
+    import pyarrow.parquet as pq
+
+    pq.write_table(_arrow(rows, names, folder), folder / "table.parquet")
+    return folder / "table.parquet"
+
+
+def _pandas(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame([[text or None for text in row] for row in rows], columns=list(names))
+
+
+WAYS: dict[str, Callable[[Sequence[Row], Sequence[str], Path], Any]] = {
+    "a CSV file": _csv,
+    "a Parquet file": _parquet,
+    "a table of Arrow": _arrow,
+    "a CSV file, streamed": _csv,
+    **({"a frame of pandas": _pandas} if find_spec("pandas") else {}),
+}
+"""How rows come in."""
+
+
+@contextmanager
+def _memory(way: str) -> Iterator[None]:
+    """Leave no room for codes where they are to be streamed."""
+    with patch.object(loads, "MEMORY_BYTES", 0 if "streamed" in way else loads.MEMORY_BYTES):
+        yield
+
+
+def _read(
+    way: str, rows: Sequence[Row], names: Sequence[str], domain: Domain, key: str | None = None
+) -> list[Codes] | str:
+    """Return the codes of all rows, or the words of an error."""
+    with tempfile.TemporaryDirectory() as folder, _memory(way):
+        data = WAYS[way](rows, names, Path(folder))
+        try:
+            table = load(data, domain, reading=Reading(key=key))
+            return codes_of(table, domain)
+        except DiscreetError as error:
+            return str(error).replace(str(folder), "")
+
+
+def codes_of(table: Recodable, domain: Domain) -> list[Codes]:
+    """Return the codes of all rows, in no order; every way to ask for them must tell the same."""
+    names = [c for c in domain if domain[c].tabulable]
+    (counted,) = table.counts([tuple(names)])
+    found = [place for place in np.ndindex(*counted.shape) for _ in range(int(counted[place]))]
+    try:
+        values = list(zip(*(column.tolist() for column in table.values(names)), strict=True))
+    except DiscreetError:  # rows are not to be had where they are streamed
+        return found
+    if Counter(values) != Counter(found):
+        raise AssertionError("rows and counts tell different things")
+    every = [column.tolist() for column in table.values(list(domain))]
+    return list(zip(*every, strict=True))
+
+
+def audit_rows(name: str, way: str, tries: int) -> Finding:
+    """Load tables, and compare every row's code with what it is where it stands alone."""
+    promise, looked = "each row is encoded by itself", 0
+    for wrong in _row_faults(way, np.random.default_rng(3), tries):
+        looked += 1
+        if wrong:
+            return Finding(name, "replay", promise, None, None, looked, True, wrong)
+    return Finding(name, "replay", promise, None, None, looked, False)
+
+
+def _row_faults(way: str, rng: np.random.Generator, tries: int) -> Iterator[str]:
+    names = list(OPEN)
+    kinds = [tuple(TEXTS[c][i % len(TEXTS[c])] for c in names) for i in range(max(map(len, TEXTS.values())))]
+    alone: dict[Row, Codes] = {}
+    for row in kinds:
+        codes = _read(way, [row] * OPEN.rows, names, OPEN)
+        if isinstance(codes, str) or len(set(codes)) != 1 or len(codes) != OPEN.rows:
+            yield "equal rows get different codes, or one that has a place is refused"
+            return
+        alone[row] = codes[0]
+        wrong = [
+            c for c, text, code in zip(names, row, codes[0], strict=False) if expected(c, text) not in (None, code)
+        ]
+        yield f"a declared value of {wrong[0]} gets another code" if wrong else ""
+    for _ in range(tries):
+        rows = [kinds[i] for i in rng.integers(0, len(kinds), OPEN.rows)]
+        together = _read(way, rows, names, OPEN)
+        fits = not isinstance(together, str) and Counter(together) == Counter(alone[row] for row in rows)
+        yield "" if fits else "a row gets another code beside others than alone"
+    yield from _misfit_faults(way)
+
+
+def _misfit_faults(way: str) -> Iterator[str]:
+    """Refused: values without a place, other numbers of rows, absent columns; and no value is told."""
+    names, good = list(SHUT), ("f", "30")
+    for bad in (("", "30"), (FOREIGN, "30"), ("m", ""), ("m", FOREIGN)):
+        told = _read(way, [good] * 8 + [bad], names, SHUT)
+        yield "" if isinstance(told, str) else "a value without a place is taken"
+        yield "" if FOREIGN not in told else "an error tells a value"
+    for rows in ([good] * 8, [good] * 10):
+        yield "" if isinstance(_read(way, rows, names, SHUT), str) else "a table of another number of rows is taken"
+    absent = _read(way, [("f",)] * 9, ["sex"], SHUT)
+    yield "" if isinstance(absent, str) else "a table without a declared column is taken"
+    kept = _read(way, [good] * 9, names, SHUT)
+    yield "" if not isinstance(kept, str) else "a table that fits is refused"
+
+
+PERSONS = Domain(
+    {"a": Categorical(categories=("0", "1", "2")), "b": Categorical(categories=("0", "1"))},
+    rows=20,
+    people=People(id="who", max_rows=2),
+)
+"""People with at most two rows each, of which twenty are used in all."""
+
+
+def audit_people(name: str, way: str, tries: int) -> Finding:
+    """Change all rows of one person, and count how many of the rows that are used change with them."""
+    rng, names, promise = np.random.default_rng(4), ["who", "a", "b"], "one person moves at most 2 rows"
+    most = 0
+    for looked in range(1, tries + 1):
+        rows = _persons(rng, range(int(rng.integers(9, 15))))
+        who = str(rng.integers(12))
+        others = [row for row in rows if row[0] != who]
+        changed = others + [(who, *_cells(rng)) for _ in range(int(rng.integers(0, 5)))]
+        key = "".join(rng.choice(list("0123456789abcdef"), 64))
+        order = [changed[i] for i in rng.permutation(len(changed))]
+        first, second = (_read(way, some, names, PERSONS, key) for some in (rows, order))
+        if isinstance(first, str) or isinstance(second, str):
+            continue  # too few rows in all: the custodian is told before anything is spent
+        if len(first) != PERSONS.rows or len(second) != PERSONS.rows:
+            return Finding(name, "replay", promise, 2.0, None, looked, True, "another number of rows is used")
+        moved = sum((Counter(first) - Counter(second)).values())
+        most = max(most, moved)
+        if moved > 2:
+            return Finding(name, "replay", promise, 2.0, moved, looked, True, f"{moved} rows change with one person")
+    return Finding(name, "replay", promise, 2.0, most, tries, False)
+
+
+def _cells(rng: np.random.Generator) -> tuple[str, str]:
+    return str(rng.integers(3)), str(rng.integers(2))
+
+
+def _persons(rng: np.random.Generator, people: range) -> list[Row]:
+    """Return rows of people, one to five of each; some have no name, and count as one person."""
+    return [("" if p == 5 else str(p), *_cells(rng)) for p in people for _ in range(int(rng.integers(1, 6)))]
