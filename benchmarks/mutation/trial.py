@@ -117,7 +117,8 @@ def _users(word: str) -> set[str]:
 def audits_for(mutant: Mutant) -> list[str]:
     """Return the audits that meet a mutant: the quickest of each auditor, then all others, the quickest first."""
     functions = functions_of(mutant)
-    met = {n: c for n, c in _map("audits").items() if c["auditor"] == "source" or functions & set(c["functions"])}
+    sound = {name: case for name, case in _map("audits").items() if not case["violated"]}
+    met = {n: c for n, c in sound.items() if c["auditor"] == "source" or functions & set(c["functions"])}
     order = sorted(met, key=lambda name: met[name]["seconds"])
     first = {met[name]["auditor"]: name for name in reversed(order)}
     return sorted(order, key=lambda name: name not in first.values())
