@@ -6,6 +6,7 @@ pytest -p mutation.tracing --trace-to FILE.json     the same for tests
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -56,6 +57,11 @@ def names_of(seen: Seen) -> list[str]:
     return sorted(found)
 
 
+def digest_of(path: Path) -> str:
+    """Return a fingerprint of a file of tests."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
 def _caches() -> list[_lru_cache_wrapper[Any]]:
     """Return the library's caches: what is in them would hide who calls what."""
     ours = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "discreet"]
@@ -83,7 +89,8 @@ class Tests:
         self.open.pop()
         fixtures = [f"{item.nodeid.partition('::')[0]} {name}" for name in getattr(item, "fixturenames", ())]
         functions = set(names_of(seen)).union(*(self.shared[name] for name in fixtures))
-        self.found[item.nodeid] = {"seconds": round(process_time() - start, 3), "functions": sorted(functions)}
+        note = {"file": digest_of(item.path), "functions": sorted(functions)}
+        self.found[item.nodeid] = {"seconds": round(process_time() - start, 3), **note}
         return result
 
     @pytest.hookimpl(wrapper=True)
@@ -100,7 +107,9 @@ class Tests:
     def pytest_sessionfinish(self) -> None:
         """Write down what was found, beside what was known."""
         known = json.loads(self.path.read_text()) if self.path.exists() else {}
-        self.path.write_text(json.dumps(known | self.found))
+        files = {name.partition("::")[0] for name in self.found}
+        kept = {name: each for name, each in known.items() if name.partition("::")[0] not in files}
+        self.path.write_text(json.dumps(kept | self.found))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

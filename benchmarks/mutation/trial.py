@@ -23,6 +23,7 @@ from typing import Any
 
 from mutation import ROOT, SOURCE, modules
 from mutation.operators import Mutant
+from mutation.tracing import digest_of
 
 MAPS = ROOT / ".mutants"
 """Which functions each audit and each test enters, and how long it takes."""
@@ -33,7 +34,7 @@ SECONDS = 90.0
 FOR_EVER = 4
 """What takes so many times as long will never end."""
 
-TESTS = ("statistics", "privacy", "domain", "data", "methods", "release", "audit", "ledger", "test_*.py")
+TESTS = ("statistics", "privacy", "domain", "data", "methods", "ledger", "test_room*.py", "test_[cw]*.py")
 """Which tests are looked at: those of files and folders that hold rows, noise and budgets."""
 
 
@@ -52,13 +53,14 @@ class Outcome:
 
 
 def draw_maps() -> None:
-    """Note which functions audits and tests enter, where that is not known yet."""
+    """Note which functions audits and tests enter, where that is not known yet or a file of tests has changed."""
     MAPS.mkdir(exist_ok=True)
     tracing = ROOT / "benchmarks" / "mutation" / "tracing.py"
     _check([sys.executable, str(tracing), str(MAPS / "audits.json")])
-    known = {name.partition("::")[0] for name in _map("tests")} if (MAPS / "tests.json").exists() else set()
+    tests = _map("tests") if (MAPS / "tests.json").exists() else {}
+    known = {(name.partition("::")[0], each["file"]) for name, each in tests.items()}
     for path in _test_files():
-        if path not in known:
+        if (path, digest_of(ROOT / path)) not in known:
             args = ["-q", "-n", "0", "-p", "no:cacheprovider", "-p", "mutation.tracing", "--trace-to"]
             _check([sys.executable, "-m", "pytest", *args, str(MAPS / "tests.json"), path])
 
