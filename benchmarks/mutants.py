@@ -42,7 +42,7 @@ def parse_arguments() -> argparse.Namespace:
     draw.add_argument("--promise", action="store_true", help="from functions that state, charge or draw")
     draw.add_argument("--only", default="", help="modules whose path begins so")
     draw.add_argument("--seed", type=int, default=1)
-    run.add_argument("--again", choices=["missed", "survived", "all"], help="missed: by audits; survived: tests too")
+    run.add_argument("--again", choices=["missed", "survived", "all"], help="what audits missed, what survived tests")
     run.add_argument("--kind", choices=[Kind.WEAKENS.value, Kind.WRONG.value], help="only such  [default: both]")
     run.add_argument("--only", default="", help="mutants whose id begins so")
     run.add_argument("--seconds", type=float, default=SECONDS, help="of the processor, for audits and for tests")
@@ -135,7 +135,7 @@ def _try(court: Court, mutant: Mutant, before: Run, *, weakens: bool, again: str
     if before.digest != mutant.digest or again == "all":
         before = Run(mutant.digest)
     audit, tests = before.audit, before.tests
-    if audit is not None and not audit["caught"] and again in ("missed", "survived"):
+    if audit is not None and not audit["caught"] and again == "missed":
         audit = None
     if tests is not None and not tests["caught"] and again == "survived":
         tests = None

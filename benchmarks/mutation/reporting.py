@@ -26,7 +26,7 @@ python benchmarks/mutants.py report
 ```
 
 - Mutants are drawn by chance from {all:,}: of larger modules more, of every kind of fault as many, half of them from
-  functions that state, charge or draw. Each is judged by hand before it is run.
+  functions that state, charge or draw. Each is judged by hand from its line; survivors are looked at again.
 - It **weakens the promise** (less noise, too small a charge, a larger influence, a draw used twice, a datum let out) or
   is **merely wrong** (a wasteful or wrong result that is as private, a refusal nobody needs, a worse message).
 - Audits are those of `discreet audit --quick` that enter the changed function, the quickest first; tests are those that
@@ -116,10 +116,7 @@ def _survivors(words: str, judged: Mapping[str, Judged], ids: Sequence[str]) -> 
     lines = [f"## {words}", ""]
     for name in ids:
         each = judged[name]
-        lines += [f"- `{name.rpartition(':')[0]}`: {each.why or 'as private as before'}", "", "  ```diff"]
-        lines += [
-            *(f"  - {line}" for line in each.was.splitlines()),
-            *(f"  + {line}" for line in each.now.splitlines()),
-        ]
-        lines += ["  ```", ""]
+        was, now = (" ".join(line.split()) for line in (each.was, each.now))
+        lines.append(f"- `{name.rpartition(':')[0]}`: `{was}` became `{now}`{each.why and f' ({each.why})'}")
+    lines.append("")
     return lines if ids else [*lines, "None.", ""]
