@@ -117,11 +117,11 @@ def _users(word: str) -> set[str]:
 
 
 def audits_for(mutant: Mutant) -> list[str]:
-    """Return the audits that meet a mutant: the quickest of each auditor, then all others, the quickest first."""
+    """Return the audits that meet a mutant: the most special of each auditor, which enter least, then all others."""
     functions = functions_of(mutant)
     sound = {name: case for name, case in _map("audits").items() if not case["violated"]}
     met = {n: c for n, c in sound.items() if c["auditor"] == "source" or functions & set(c["functions"])}
-    order = sorted(met, key=lambda name: met[name]["seconds"])
+    order = sorted(met, key=lambda name: (len(met[name]["functions"]), met[name]["seconds"]))
     first = {met[name]["auditor"]: name for name in reversed(order)}
     return sorted(order, key=lambda name: name not in first.values())
 
