@@ -9,7 +9,7 @@ EXTRAS := dev,spark,java,browser,docs,pdf
 INTEROP := $(VENV)-interop
 SYNTHETIC := $(VENV)-synthetic
 
-.PHONY: demo test test-all slow interop nightly docs proofs lint lock bench synthetic clean
+.PHONY: demo test test-all slow interop nightly docs proofs lint lock bench mutants synthetic clean
 
 demo: $(VENV)/.demo
 	$(BIN)/discreet demo
@@ -49,6 +49,12 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/end_to_end.py
 	$(BIN)/python benchmarks/many_rows.py
+
+# hours: small faults in the code on which privacy rests, before audits and tests; what is done is not done again
+mutants: $(VENV)/.dev
+	$(BIN)/python benchmarks/mutants.py map
+	$(BIN)/python benchmarks/mutants.py run
+	$(BIN)/python benchmarks/mutants.py report
 
 # mbi and causal-learn, for `discreet experiment synthetic`
 synthetic: $(SYNTHETIC)/.ready

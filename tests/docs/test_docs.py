@@ -29,6 +29,7 @@ ONLY_READ = {
     "docs/benchmarks/forecast.md": 1,
     "docs/benchmarks/ledger.md": 1,
     "docs/benchmarks/moments.md": 1,
+    "docs/benchmarks/mutants.md": 1,
     "docs/benchmarks/pcd.md": 1,
     "docs/benchmarks/priv-pc.md": 1,
     "docs/benchmarks/real-tables.md": 1,

@@ -127,6 +127,12 @@ def test_extreme_words_stay_finite():
     assert 85 < high < 150
 
 
+def test_a_draw_below_the_table_is_found():
+    """The table ends at -1 there, and this uniform number lies far below the threshold of -2."""
+    bits = iter([0, 0, 1 << 63])
+    assert invert_rounded_gaussian(0.099, np.zeros(1, dtype=np.uint64), lambda _: next(bits)).tolist() == [-2]
+
+
 def test_thresholds_enclose_the_truth():
     for k in (-300, -3, 0, 5, 420):
         low, high = _threshold(k, 40.0, 64)

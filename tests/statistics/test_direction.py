@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -16,7 +17,8 @@ from discreet.data.memory import MemoryTable
 from discreet.errors import SettingError
 from discreet.methods.direction import SCORES
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, on_scale
-from discreet.statistics.direction import KendallResiduals, RootHSIC, SquaredErrors
+from discreet.statistics.dependence import MOVED
+from discreet.statistics.direction import MAX_ROWS, KendallResiduals, RootHSIC, SquaredErrors
 from discreet.statistics.quantiles import PLACES, Quartiles
 from support.pairs import coded
 
@@ -168,3 +170,25 @@ def test_errors_are_squared_and_cut_off():
     domain = ordered(4, 5, 5)
     statistic = SquaredErrors(Scaled.of("x", "y", domain), Curve((0, 0)), Curve((0, 0)))
     assert statistic._score(np.zeros(2), np.array([UNIT // 2, -2 * UNIT]), 2) == pytest.approx((0.25 + 1) / 2)
+
+
+@pytest.mark.parametrize("kind", FITTED)
+def test_absent_rows_are_refused_where_the_bound_is_not_proved_for_them(kind):
+    column = dc.Categorical(categories=("0", "1", "2"), ordered=True)
+    domain = dc.Domain({"x": column, "y": replace(column, missing="unknown")}, rows=9)
+    statistic = kind(Scaled.of("x", "y", domain), *CURVES[0])
+    if kind.takes_absent:
+        assert statistic.sensitivity(domain).largest == MOVED
+        return
+    with pytest.raises(SettingError, match="a value in every row"):
+        statistic.sensitivity(domain)
+
+
+@pytest.mark.parametrize("kind", FITTED)
+def test_sums_must_fit(kind):
+    for rows in (2, MAX_ROWS):
+        domain = ordered(rows)
+        assert kind(Scaled.of("x", "y", domain), *CURVES[0]).sensitivity(domain).largest == MOVED
+    for rows in (1, MAX_ROWS + 1):
+        with pytest.raises(SettingError, match="rows"):
+            kind(Scaled.of("x", "y", domain), *CURVES[0]).sensitivity(ordered(rows))

@@ -16,8 +16,8 @@ from discreet.domain.columns import Categorical, Numeric
 from discreet.errors import SettingError
 from discreet.release.oracles.pairwise import NoiseLaw, PairwiseReleased, thresholds
 from discreet.statistics.dependence import MOVED
-from discreet.statistics.hsic import hsic_v
-from discreet.statistics.pairwise_hsic import LEVELS, MeanLengths, PairwiseHSIC
+from discreet.statistics.hsic import ROOT_ERROR, hsic_v
+from discreet.statistics.pairwise_hsic import LEVELS, MAX_ROWS, MeanLengths, PairwiseHSIC
 
 NAMES = ("a", "b", "c")
 
@@ -77,6 +77,21 @@ def test_no_row_moves_a_number_further_than_is_declared(width):
                         best, base = change, other
                 seen[statistic.kind] = max(seen.get(statistic.kind, 0), best)
     assert all(0.5 * MOVED < found <= MOVED for found in seen.values()), seen
+
+
+@pytest.mark.parametrize("rows", [2, 1000, MAX_ROWS])
+def test_changes_are_those_that_are_proved(rows):
+    dependence, lengths = both(numbers(rows))
+    assert dependence.change(rows) == pytest.approx(math.sqrt(6) * (rows - 1) / rows**2 + 2 * ROOT_ERROR, rel=1e-13)
+    assert lengths.change(rows) == pytest.approx(math.sqrt(2) / rows + 2 * ROOT_ERROR, rel=1e-13)
+    assert dependence.sensitivity(numbers(rows)).largest == MOVED
+
+
+@pytest.mark.parametrize("rows", [1, MAX_ROWS + 1])
+def test_too_few_or_too_many_rows_are_refused(rows):
+    for statistic in both(numbers(rows)):
+        with pytest.raises(SettingError, match="rows"):
+            statistic.sensitivity(numbers(rows))
 
 
 def test_all_pairs_are_billed():

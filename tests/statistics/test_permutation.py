@@ -21,8 +21,18 @@ from discreet.statistics import Sensitivity
 from discreet.statistics.curves import UNIT, on_scale
 from discreet.statistics.dependence import moved_by_steps
 from discreet.statistics.hsic import hsic_v
-from discreet.statistics.permutation import LEVELS, SIZES, Compared, PermutedHSIC, Shifts, beyond, exactly, size_for
-from discreet.statistics.ridge import residuals, stability
+from discreet.statistics.permutation import (
+    LEVELS,
+    MAX_ROWS,
+    SIZES,
+    Compared,
+    PermutedHSIC,
+    Shifts,
+    beyond,
+    exactly,
+    size_for,
+)
+from discreet.statistics.ridge import CUT, moved_residual, residuals, stability
 from discreet.testing import SeededNoise
 
 GRID = dc.Numeric(bounds=(-1.0, 1.0)).size
@@ -233,3 +243,18 @@ def test_too_many_rows_for_a_kernel_are_refused_before_anything_is_spent():
     with pytest.raises(SettingError, match="at most 4,000"):
         room.release(asked, NoisyRank(1e4, 12))
     assert not room.budget.entries
+
+
+@pytest.mark.parametrize("ridge", [1e-4, 0.05, 1.0, 1e4])
+@pytest.mark.parametrize(("rows", "given"), [(2, 1), (50_000, 1), (4_000, 2)])
+def test_a_fit_is_granted_the_rounding_that_is_proved(rows, given, ridge):
+    """As ``permutation.md`` says, for one given column and for several."""
+    error = 5e-8 * max(ridge**-1.5, 1) if given == 1 else 7e-16 * rows**2.5 * (1 / ridge + 1 / 2)
+    proved = min(stability(rows, ridge) + 2 * error, 2 * CUT)
+    assert moved_residual(rows, given, ridge) == pytest.approx(proved, rel=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, MAX_ROWS + 1])
+def test_too_few_or_too_many_rows_are_refused(rows):
+    with pytest.raises(SettingError, match="rows"):
+        statistic(PermutedHSIC, rows).sensitivity(domain_of(rows))

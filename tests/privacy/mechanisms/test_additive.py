@@ -16,6 +16,7 @@ from discreet.data.memory import MemoryTable
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, gdp_delta
+from discreet.privacy.mechanisms import at_least, root_at_least, root_below
 from discreet.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, additive_for
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts, all_pairs
@@ -172,3 +173,16 @@ def test_variances():
     ):
         exact = sum(k * k * float(law(k)) for k in range(-150, 151))
         assert mechanism.variance == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("number", [Fraction(k, d) for k in range(1, 40) for d in (1, 3, 7, 16)])
+def test_roundings_are_on_the_side_of_privacy_and_no_further_than_they_must(number):
+    assert math.nextafter(at_least(number), 0) < number <= at_least(number)
+    assert math.nextafter(root_at_least(number), 0) ** 2 < number * (1 + Fraction(1, 1 << 52))
+    assert Fraction(root_at_least(number)) ** 2 >= number
+    assert number * (1 - Fraction(1, 1 << 48)) <= root_below(number) ** 2 <= number
+
+
+def test_what_is_a_number_already_is_not_rounded():
+    assert at_least(Fraction(3, 4)) == 0.75
+    assert root_below(Fraction(9, 4)) == Fraction(3, 2) == root_at_least(Fraction(9, 4))
