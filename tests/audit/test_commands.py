@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from itertools import islice
 
 import numpy as np
@@ -11,12 +10,13 @@ import pytest
 from discreet.audit.commands import audit_command
 from discreet.audit.neighbours import random_pairs
 from discreet.audit.subjects import COMMANDS, frame_of
-from discreet.cli import options, output
+from discreet.cli import output
 from discreet.data import load
 from discreet.errors import LedgerError
 from discreet.ledger import account
 from discreet.ledger.prices import NOTHING, Price
 from discreet.methods import session
+from discreet.privacy.statement import Stamp
 
 BY_METHOD = {command.method: command for command in COMMANDS}
 DISCOVER, DIRECTION = COMMANDS[0], BY_METHOD["direction"]
@@ -102,25 +102,16 @@ def test_a_run_that_is_reserved_at_its_end_is_found(monkeypatch):
     assert "before it is reserved" in found(DISCOVER).evidence
 
 
-def test_a_run_without_its_ledger_is_found(monkeypatch):
-    real = account.Account.start
+def test_a_run_that_goes_on_without_its_ledger_is_found(monkeypatch):
+    real = account.Run.budget
 
-    def start(self, asked):
+    def unrecorded(self, make):
         try:
-            return real(self, asked)
+            return real(self, make)
         except LedgerError:
-            return None
+            self.commit = lambda body, budget: nowhere
+            return make(None, None)
 
-    monkeypatch.setattr(account.Account, "start", start)
-    real_follow = options.Record.follow
-
-    @contextmanager
-    def follow(self, data):
-        try:
-            with real_follow(self, data) as one:
-                yield one
-        except LedgerError:
-            yield None
-
-    monkeypatch.setattr(options.Record, "follow", follow)
-    assert "cannot be used" in found(DIRECTION).evidence
+    nowhere = Stamp("none", 0, "none")
+    monkeypatch.setattr(account.Run, "budget", unrecorded)
+    assert "although the ledger fails" in found(DIRECTION).evidence

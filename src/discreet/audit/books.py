@@ -28,7 +28,7 @@ from discreet.privacy.accounting import Currency, limit_of
 from discreet.privacy.budget import Budget, Cost
 from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.privacy.mechanisms.exponential import selection_for, top_k_for
-from discreet.privacy.mechanisms.noisy_rank import noisy_rank_for
+from discreet.privacy.mechanisms.noisy_rank import NoisyRank, noisy_rank_for
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold, above_threshold_for
 from discreet.privacy.noise import ExactNoise
 from discreet.room import Room
@@ -168,6 +168,17 @@ def made_for_an_amount() -> Iterator[str]:
     for currency, amount in product((Currency.GDP, Currency.ZCDP), amounts):
         shaped = additive_for(currency, amount, _SHAPED)
         yield _unless(shaped.cost(_SHAPED).amount(currency) <= amount, f"{shaped.name} costs more than its amount")
+
+
+def bits() -> Iterator[str]:
+    """Whether a rank among many is told as one bit: the rank itself is not paid for."""
+    rng, noise = np.random.default_rng(2), ExactNoise()
+    for others, places in product((1, 2, 5, 40), (1, 2)):
+        seen = set()
+        for _ in range(30):
+            told = NoisyRank(3.0, places).blur(rng.integers(-9, 9, others + 1), noise)
+            seen.add(tuple(told.tolist()))
+        yield _unless(seen <= {(0,), (1,)}, f"a rank among {others} others tells more than a bit")
 
 
 def budgets() -> Iterator[str]:
@@ -417,6 +428,7 @@ def _copies(room: Room) -> Iterator[str]:
 CHECKS: dict[str, tuple[str, str, Check]] = {
     "conversions": ("accounting", "what may be spent implies the promise", conversions),
     "made for an amount": ("accounting", "mechanisms cost at most their amount", made_for_an_amount),
+    "bits": ("NoisyRank", "a rank is told as one bit", bits),
     "budgets": ("budget", "charges stay within the limit", budgets),
     "limits": ("ledger", "runs that are admitted keep the limit's promise", limits),
     "doors": ("room", "charged first, nothing told, nothing copied", doors),
