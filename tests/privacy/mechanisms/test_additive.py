@@ -186,3 +186,17 @@ def test_roundings_are_on_the_side_of_privacy_and_no_further_than_they_must(numb
 def test_what_is_a_number_already_is_not_rounded():
     assert at_least(Fraction(3, 4)) == 0.75
     assert root_below(Fraction(9, 4)) == Fraction(3, 2) == root_at_least(Fraction(9, 4))
+
+
+class Counting:
+    """Noise that counts up, so that a draw that is used twice is seen."""
+
+    def rounded_gaussian(self, scale, size):
+        return np.arange(1, size + 1)
+
+    discrete_gaussian = discrete_laplace = rounded_gaussian
+
+
+@pytest.mark.parametrize("mechanism", [RoundedGaussian(3.0), DiscreteGaussian(3.0), DiscreteLaplace(3.0)])
+def test_every_number_gets_a_draw_of_its_own(mechanism):
+    assert mechanism.blur(np.array([10, 20, 30]), Counting()).tolist() == [11, 22, 33]
