@@ -29,8 +29,8 @@ python benchmarks/mutants.py report
   functions that state, charge or draw. Each is judged by hand from its line; survivors are looked at again.
 - It **weakens the promise** (less noise, too small a charge, a larger influence, a draw used twice, a datum let out) or
   is **merely wrong** (a wasteful or wrong result that is as private, a refusal nobody needs, a worse message).
-- Audits are those of `discreet audit --quick` that enter the changed function, the most special first; tests are those that
-  enter it. What fails, or never ends, has caught it.
+- Audits are those of `discreet audit --quick` that enter the changed function, the most special first;
+  tests are those that enter it. What fails, or never ends, has caught it.
 - Survivors were answered with new tests and new audits, and then tried again: shares of this sample flatter both. A
   fresh draw (`python benchmarks/mutants.py draw 100`) shows what they are worth against other faults.
 """
@@ -63,7 +63,8 @@ def _lines(judged: Mapping[str, Judged], runs: Mapping[str, Run]) -> list[str]:
         _row("merely wrong", wrong, audited=False),
         "",
         f"Judged, and not run yet: {_waiting(judged, weakens, Kind.WEAKENS)} that weaken, "
-        f"{_waiting(judged, wrong, Kind.WRONG)} merely wrong. {len(equivalent)} more change nothing that anyone could notice: [why](../mutants/judged.yaml). "
+        f"{_waiting(judged, wrong, Kind.WRONG)} merely wrong. "
+        f"{len(equivalent)} more change nothing that anyone could notice: [why](../mutants/judged.yaml). "
         "[What came out](../mutants/runs.jsonl) of each, with the audit and the test that caught it.",
         "",
         "## By module",
