@@ -29,8 +29,18 @@ python benchmarks/mutants.py report
   functions that state, charge or draw. Each is judged by hand from its line; survivors are looked at again.
 - It **weakens the promise** (less noise, too small a charge, a larger influence, a draw used twice, a datum let out) or
   is **merely wrong** (a wasteful or wrong result that is as private, a refusal nobody needs, a worse message).
+<<<<<<< HEAD
 - Audits are those of `discreet audit --quick` that enter the changed function, the most special first; tests are those
   that enter it. What fails, or never ends, has caught it.
+||||||| 519001e
+- Audits are those of `discreet audit --quick` that enter the changed function, the most special first; tests are those that
+  enter it. What fails, or never ends, has caught it.
+=======
+- Audits are those of `discreet audit --quick` that enter the changed function, the most special first;
+  tests are those that enter it. What fails, or never ends, has caught it.
+- Survivors were answered with new tests and new audits, and then tried again: shares of this sample flatter both. A
+  fresh draw (`python benchmarks/mutants.py draw 100`) shows what they are worth against other faults.
+>>>>>>> mutants
 """
 
 
@@ -60,6 +70,8 @@ def _lines(judged: Mapping[str, Judged], runs: Mapping[str, Run]) -> list[str]:
         _row("weakens the promise", weakens, audited=True),
         _row("merely wrong", wrong, audited=False),
         "",
+        f"Judged, and not run yet: {_waiting(judged, weakens, Kind.WEAKENS)} that weaken, "
+        f"{_waiting(judged, wrong, Kind.WRONG)} merely wrong. "
         f"{len(equivalent)} more change nothing that anyone could notice: [why](../mutants/judged.yaml). "
         "[What came out](../mutants/runs.jsonl) of each, with the audit and the test that caught it.",
         "",
@@ -73,6 +85,10 @@ def _lines(judged: Mapping[str, Judged], runs: Mapping[str, Run]) -> list[str]:
         *_survivors("Weakens the promise, and tests alone notice", judged, _left(weakens, _audited, _caught)),
         *_survivors("Merely wrong, and no test notices", judged, _left(wrong, _tested)),
     ]
+
+
+def _waiting(judged: Mapping[str, Judged], runs: Mapping[str, Run], kind: Kind) -> int:
+    return sum(each.kind is kind and name not in runs for name, each in judged.items())
 
 
 def _audited(run: Run) -> bool:
