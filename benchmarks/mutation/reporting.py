@@ -29,18 +29,10 @@ python benchmarks/mutants.py report
   functions that state, charge or draw. Each is judged by hand from its line; survivors are looked at again.
 - It **weakens the promise** (less noise, too small a charge, a larger influence, a draw used twice, a datum let out) or
   is **merely wrong** (a wasteful or wrong result that is as private, a refusal nobody needs, a worse message).
-<<<<<<< HEAD
-- Audits are those of `discreet audit --quick` that enter the changed function, the most special first; tests are those
-  that enter it. What fails, or never ends, has caught it.
-||||||| 519001e
-- Audits are those of `discreet audit --quick` that enter the changed function, the most special first; tests are those that
-  enter it. What fails, or never ends, has caught it.
-=======
 - Audits are those of `discreet audit --quick` that enter the changed function, the most special first;
   tests are those that enter it. What fails, or never ends, has caught it.
 - Survivors were answered with new tests and new audits, and then tried again: shares of this sample flatter both. A
   fresh draw (`python benchmarks/mutants.py draw 100`) shows what they are worth against other faults.
->>>>>>> mutants
 """
 
 
