@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -183,8 +183,12 @@ def _cut_off(connection: psycopg.Connection[Any]) -> Iterator[None]:
         timer.daemon = True
         timer.start()
         try:
-            with connection.transaction():
-                yield
+            yield
+            connection.commit()
+        except BaseException:
+            with suppress(Exception):  # the first error is told, not that of undoing
+                connection.rollback()
+            raise
         finally:
             timer.cancel()
 
