@@ -237,6 +237,7 @@ def test_a_row_that_may_be_absent_is_said_to_be(graph):
     entry = yaml.safe_load(registry_yaml(Deployment.from_json(json.dumps(data))))["deployment"]
     assert "adding, removing or replacing one row" in entry["privacy_loss"]["privacy_unit_details"]
     assert f"any number of rows with values of the declared domain in 8 columns; exactly {ROWS}" in str(entry)
+    assert entry["deployment_model"]["data_source_type_details"].startswith(f"One table, of which {ROWS} rows are used")
     assert "The number of rows that are used" in entry["dp_variant"]["unprotected_quantities"]
     assert "discreet/data/people.md" in entry["implementation"]["mechanisms"]
 

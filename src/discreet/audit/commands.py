@@ -39,7 +39,6 @@ from discreet.room import Room
 HELD = "discreet_marks"
 """The table of a ledger that holds marks of rows."""
 
-
 LEDGER = "ledger.db"
 
 Writer = Callable[[IntArray, Domain], Any]
@@ -101,8 +100,8 @@ class Command:
         }[self.claim.currency]
 
     @contextmanager
-    def runner(self, write: Writer) -> Iterator[Callable[[IntArray], Any]]:
-        """Yield what runs it on rows, in a folder of its own that has the same name each time."""
+    def runner(self, write: Writer) -> Iterator[tuple[Callable[..., Any], Path]]:
+        """Yield what runs it on rows, in a folder of its own that has the same name each time, and its ledger."""
         with tempfile.TemporaryDirectory() as outer, ExitStack() as still:
             for module in ("discreet.ledger.ledger", "discreet.methods.discover"):
                 still.enter_context(patch(f"{module}.datetime", _Still))
@@ -119,17 +118,16 @@ class Command:
                 codes = tuple(self._type(words, folder, f"out{i}") for i, words in enumerate(self.words))
                 return codes, _files(folder), _entries(folder / LEDGER) if counted else None
 
-            run.ledger = folder / LEDGER  # type: ignore[attr-defined]
-            yield run
+            yield run, folder / LEDGER
 
-    def booked(self, run: Callable[..., Any], rows: IntArray) -> Iterator[str]:
+    def booked(self, run: Callable[..., Any], ledger: Path, rows: IntArray) -> Iterator[str]:
         """Yield what is wrong with how the lines end, and with what the ledger says was spent, and when."""
         reserved: list[float] = []
         asked = {name: getattr(Room, name) for name in ("_blurred", "_passes")}
 
         def look(name: str) -> Callable[..., Any]:
             def door(room: Room, *args: Any) -> Any:
-                reserved.append(_entries(run.ledger)[1])  # type: ignore[attr-defined]
+                reserved.append(_entries(ledger)[1])
                 return asked[name](room, *args)
 
             return door
@@ -176,13 +174,13 @@ class Command:
 
 def audit_command(command: Command, pairs: Iterable[Neighbours], write: Writer) -> Finding:
     """Replay a command on neighbours; then look at how it ended, and at what the ledger says was spent."""
-    with command.runner(write) as run:
+    with command.runner(write) as (run, ledger):
         given = list(pairs)
         found = audit_method(command.name, run, command.claim, given)
         if found.violated:
             return found
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-            wrong = next(command.booked(run, given[0].first), "")
+            wrong = next(command.booked(run, ledger, given[0].first), "")
     return replace(found, violated=bool(wrong), evidence=wrong)
 
 

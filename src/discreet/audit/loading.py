@@ -23,7 +23,7 @@ from discreet.audit import Finding
 from discreet.data import Recodable
 from discreet.data import load as loads
 from discreet.data.load import Reading, load
-from discreet.domain import STEPS, Categorical, Domain, Numeric, People
+from discreet.domain import Categorical, Domain, Numeric, People
 from discreet.errors import DiscreetError
 from discreet.progress import Progress
 
@@ -65,14 +65,15 @@ def expected(column: str, text: str) -> int | None:
     """Return the code of a text by the plain meaning of the domain; None where that takes more than a look."""
     declared = OPEN[column]
     if isinstance(declared, Categorical):
-        plain = {label: i for i, label in enumerate(declared.categories)}
-        return plain.get(text)
+        return {label: i for i, label in enumerate(declared.categories)}.get(text)
+    if not isinstance(declared.bins, int):
+        return None
+    low, high = declared.bounds
     try:
-        share = min(max((float(text) - declared.bounds[0]) / (declared.bounds[1] - declared.bounds[0]), 0.0), 1.0)
+        share = min(max((float(text) - low) / (high - low), 0.0), 1.0)
     except ValueError:
         return None
-    steps = declared.bins if isinstance(declared.bins, int) else STEPS
-    return min(int(share * steps), steps - 1) if column == "age" else None
+    return min(int(share * declared.bins), declared.bins - 1)
 
 
 def _csv(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Path:

@@ -70,7 +70,7 @@ def _text(report: Report, left: Sequence[str]) -> str:
         *as_table(report.library),
     ]
     if left:
-        lines.append(f"\nLeft to the full run, where they take over an hour: {'; '.join(left)}")
+        lines.append(f"\nLeft to the full run: {'; '.join(left)}")
     if report.broken:
         lines += [f"\nThe auditors themselves. {_caught(report)}. {_twins(report)}. Each of them: --out, or --json."]
     return "\n".join(lines)

@@ -187,6 +187,10 @@ class Deployment:
             f"declared place by a fixed rule, row by row, or the run stops before anything is spent.{bins}"
         )
 
+    def size(self) -> str:
+        """Return how large the table is, as far as that is public."""
+        return f", of which {self.rows:,} rows are used" if self._chosen else f" of {self.rows:,} rows"
+
     def unit(self) -> str:
         """Return whom the promise is made to, in short."""
         privacy = self.privacy

@@ -138,7 +138,7 @@ def _further(deployment: Deployment) -> dict[str, dict[str, Any]]:
                 deployment.asked_of_others(),
             ),
             "data_source_type": "Static",
-            "data_source_type_details": f"One table of {deployment.rows:,} rows, as it was when the release was made.",
+            "data_source_type_details": f"One table{deployment.size()}, as it was when the release was made.",
             "access_type": "Non-interactive",
             "access_type_details": "The release is published as a whole; nobody asks the rows.",
         },
