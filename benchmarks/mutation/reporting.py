@@ -31,7 +31,8 @@ python benchmarks/mutants.py report
   is **merely wrong** (a wasteful or wrong result that is as private, a refusal nobody needs, a worse message).
 - Audits are those of `discreet audit --quick` that enter the changed function, the most special first;
   tests are those that enter it. What fails, or never ends, has caught it.
-- Survivors were answered with new tests and new audits, and then tried again: shares of this sample flatter both. A
+- Survivors were answered with new tests and new audits, and then tried again: shares of this sample flatter both. When
+  first run, tests saw 73 % of those that weaken and 86 % of those that are merely wrong. A
   fresh draw (`python benchmarks/mutants.py draw 100`) shows what they are worth against other faults.
 """
 

@@ -21,6 +21,7 @@ from discreet.audit import running
 from discreet.audit.broken.methods import HARD
 from discreet.audit.broken.methods import METHODS as METHODS_BROKEN
 from discreet.audit.neighbours import hand_made
+from discreet.audit.piles import piles
 from discreet.audit.register import BROKEN, QUICK, Power, broken_cases, cases, cases_for, levels_of, sound_cases
 from discreet.audit.replay import audit_method
 from discreet.audit.running import STATE, Task, as_table, left_out, run, tasks
@@ -44,6 +45,8 @@ from discreet.errors import OutputError, SettingError
 from discreet.methods.direction import SCORES
 from discreet.methods.registry import NAMES
 from discreet.release.settings import SEARCHES, Marginals
+from discreet.statistics import ranks
+from discreet.statistics.dependence import Dependence
 
 TINY = Power("tiny", runs=500, method_runs=500, tries=3, steps=5, replays=4, draws=20_000, loads=2)
 
@@ -194,7 +197,7 @@ def test_a_quick_audit_names_what_it_leaves_out():
     assert {task.name for task in tasks(None, quick=False) if task.group == "library"} - left == {
         task.name for task in tasks(None, quick=True) if task.group == "library"
     }
-    assert all(case.auditor == "black box" for case in cases() if case.name in left)
+    assert all(case.auditor == "black box" or case.subject == "people" for case in cases() if case.name in left)
 
 
 def test_names_are_unique():
@@ -329,3 +332,19 @@ def test_planted_bugs_of_methods_are_found_in_every_one_of_sixty_trials(trial):
     broken = ASKING[trial % len(ASKING)]
     case = next(c for c in broken_cases() if c.name == broken.name)
     assert case.run(QUICK, 0.001).violated, broken.name
+
+
+def test_a_bound_that_is_remembered_of_a_larger_table_is_found(monkeypatch):
+    kept = {}
+    real = Dependence._bound
+    monkeypatch.setattr(
+        Dependence, "_bound", lambda self, size: kept.setdefault((type(self), size.x, size.y), real(self, size))
+    )
+    case = next(c for c in cases() if c.name == "ConditionalTotalVariation, worst neighbours (2)")
+    assert case.run(TINY, 1e-6).violated
+
+
+def test_sums_that_overflow_where_rows_are_many_are_found(monkeypatch):
+    assert not any(piles())
+    monkeypatch.setattr(ranks, "MAX_CUBED", 1 << 62)
+    assert "SpearmanA" in next(filter(None, piles()))

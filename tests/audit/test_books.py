@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from discreet.audit import books
-from discreet.audit.books import CHECKS, audit_check, concentrated_delta, gaussian_delta
+from discreet.audit.books import CHECKS, audit_check, concentrated_delta, domains, gaussian_delta
+from discreet.domain import Domain
 from discreet.errors import RoomError
 from discreet.ledger.prices import Limit, Price
 from discreet.privacy import accounting, budget
@@ -117,3 +119,10 @@ def test_a_rank_that_is_told_is_found(monkeypatch):
 
     monkeypatch.setattr(books.NoisyRank, "blur", blur)
     assert found("bits").violated
+
+
+@pytest.mark.parametrize("forgotten", [{"draft": False}, {"people": None}, {"unit": "row"}])
+def test_a_domain_that_forgets_its_guards_is_found(monkeypatch, forgotten):
+    real = Domain.select
+    monkeypatch.setattr(Domain, "select", lambda self, columns: replace(real(self, columns), **forgotten))
+    assert "after select" in next(filter(None, domains()))

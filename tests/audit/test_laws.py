@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy import stats
 from discreet.audit.claims import Claim, smallest_epsilon
 from discreet.audit.finite import all_neighbours, exact_finding, exact_finite
 from discreet.audit.laws import Draw, law_of, log_law
+from discreet.audit.vectors import Vectors
 from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, mu_of
@@ -359,3 +361,13 @@ def test_the_best_two_at_the_price_of_one_are_caught():
     few = domain_of((3,), 3)
     assert not exact_finding("best two", TopK(2.0, 2), Popular(), few).violated
     assert exact_finding("best two", Cheap(2.0, 2), Popular(), few).violated
+
+
+def test_choices_that_stop_by_exact_values_are_caught():
+    class Short(TopK):
+        def blur(self, exact, noise):
+            return super().blur(exact, noise)[: 1 + int((exact >= 0).sum() > 1)]
+
+    every = Vectors(tuple(product((-2, 0, 1), repeat=3)))
+    assert not exact_finding("all", TopK(3.0, 2), every, every.domain).violated
+    assert exact_finding("short", Short(3.0, 2), every, every.domain).violated

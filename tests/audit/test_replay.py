@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
+from logging import getLogger
 
 import numpy as np
 import pytest
@@ -229,6 +230,11 @@ def gaussian_as_pure(rows):
     return place.release(A, RoundedGaussian(10.0)).values.tolist()
 
 
+def logging(rows):
+    getLogger("discreet.methods").debug("%d ones", rows[:, 0].sum())
+    return ask(room(rows), A, 1.0)
+
+
 class Real(Counts):
     def evaluate(self, table):
         return super().evaluate(table) / 40
@@ -241,6 +247,7 @@ class Real(Counts):
         (ordering, "another result"),
         (printing, "words on the screen"),
         (warning, "words on the screen"),
+        (logging, "words on the screen"),
         (leaving, "1 on the other"),
         (own_room, "room of another kind"),
         (gaussian_as_pure, "no proved cost"),

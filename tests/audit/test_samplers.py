@@ -87,3 +87,27 @@ def test_thresholds_that_are_off_by_less_than_draws_could_show_are_found(monkeyp
 def test_keys_that_tie_and_are_kept_are_found(monkeypatch):
     monkeypatch.setattr(samplers, "sorted_keys", lambda draw: np.argsort(draw(), kind="stable"))
     assert "tie" in audit_thresholds("x").evidence
+
+
+def test_noise_on_a_coarse_grid_is_found(monkeypatch):
+    real = noise.invert_rounded_gaussian
+    monkeypatch.setattr(
+        samplers,
+        "invert_rounded_gaussian",
+        lambda sigma, *given: real(sigma, *given) if sigma < 4096 else 16 * real(sigma / 16, *given),
+    )
+    assert "sigma 5000" in audit_thresholds("thresholds").evidence
+    exact = noise.ExactNoise.rounded_gaussian
+    monkeypatch.setattr(
+        noise.ExactNoise, "rounded_gaussian", lambda self, sigma, size: 16 * exact(self, sigma / 16, size)
+    )
+    bits = next(s for s in samplers.samplers() if s.name == "rounded Gaussian noise of scale 1e+07, last bits")
+    assert audit_sampler(bits, 20_000, 1e-6).violated
+
+
+@pytest.mark.parametrize("kind", ["rounded Gaussian", "discrete Gaussian", "discrete Laplace", "geometric"])
+def test_large_noise_that_is_too_small_is_found(kind):
+    sizes = next(s for s in samplers.samplers() if s.name == f"{kind} noise of scale 1e+07, size")
+    smaller = replace(sizes, draw=lambda source, n: (sizes.draw(source, n) * 0.9).astype(np.int64))
+    assert not audit_sampler(sizes, 200_000, 1e-6).violated
+    assert audit_sampler(smaller, 1_000_000, 1e-6).violated

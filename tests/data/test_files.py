@@ -303,3 +303,17 @@ def test_a_line_with_another_number_of_fields_is_hinted_at(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4,5\n")
     with pytest.raises(TableError, match="as many fields as the header"):
         load(tmp_path / "t.csv", Domain({"a": Categorical(categories=("1", "3"))}, rows=2))
+
+
+def test_what_codes_take_follows_from_public_facts():
+    narrow, wide = (Categorical(categories=tuple(map(str, range(n)))) for n in (2, 300))
+    assert loading._bytes(Domain({"a": narrow, "b": narrow}, rows=1000)) == 2000
+    assert loading._bytes(Domain({"a": narrow, "b": wide}, rows=1000)) == 3000
+
+
+def test_parquet_files_of_folders_within_folders_are_one_table(tmp_path):
+    for folder in ("a", "a/b"):
+        (tmp_path / folder).mkdir()
+        pl.DataFrame({"x": ["0", "1"]}).write_parquet(tmp_path / folder / "t.parquet")
+    domain = Domain({"x": Categorical(categories=("0", "1"))}, rows=4)
+    assert load(str(tmp_path / "**" / "*.parquet"), domain).counts([("x",)])[0].tolist() == [2, 2]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pyarrow
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
@@ -210,6 +211,13 @@ def test_rows_without_an_id_are_one_person():
     assert tables[0].counts([("x0",)])[0].tolist() == tables[1].counts([("x0",)])[0].tolist()
 
 
+def test_ids_that_are_no_whole_numbers_are_told_apart():
+    halves = pyarrow.table({"who": [1.5, 1.75, 1.5, 2.0, 2.0], "x0": list("01111")})
+    assert load(halves, domain_of((2,), 3, 1)).counts([("x0",)])[0].sum() == 3
+    huge = pyarrow.table({"who": [2.0**60, 2.0**60, 2.0**61], "x0": list("011")})
+    assert load(huge, domain_of((2,), 2, 1)).rows == 2
+
+
 def test_too_few_rows_are_made_up_or_refused():
     frame, told = sample_rows(), []
     left = int(frame.groupby("who").size().clip(upper=3).sum())
@@ -371,3 +379,15 @@ def test_a_release_says_that_a_row_may_be_absent():
     assert "add, remove or replace one row" in report_html(found)
     with pytest.raises(ReleaseError):
         Privacy.from_dict({**privacy, "max_rows": 1})
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB
+def test_ids_at_the_end_of_whole_floats_are_those_of_files(tmp_path):
+    ibis = pytest.importorskip("ibis")
+    ids = [2.0**53, 2.0**53 - 1, 2.0**53 + 2, -(2.0**53)]
+    table = pyarrow.table({"who": np.repeat(ids, 8), "x0": [str(i % 8) for i in range(32)]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    there = ibis.duckdb.connect().read_parquet(tmp_path / "t.parquet")
+    for key in KEYS:
+        read = [load(d, domain_of((8,), 12, 3), reading=Reading(key=key)) for d in (table, there)]
+        assert read[0].counts([("x0",)])[0].tolist() == read[1].counts([("x0",)])[0].tolist()

@@ -339,3 +339,8 @@ def test_rules_for_how_values_are_written_are_about_one_value(tmp_path, odd):
                 frame.to_csv(tmp_path / f"{i}.csv", index=False)
             data = [tmp_path / f"{i}.csv" for i in range(2)]
         assert moved(data[0], domain, data[1]) <= 6
+
+
+def test_a_float_is_the_label_that_it_is_nearest_to():
+    domain = Domain({"x": Categorical(categories=("0.1", "0.3"))}, rows=3)
+    assert load({"x": [0.1, 0.3, np.float64(0.1)]}, domain).counts([("x",)])[0].tolist() == [2, 1]

@@ -31,7 +31,12 @@ NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm")
 
 @pytest.mark.parametrize("method", ["svt-pc", "priv-pc"])
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in NETWORKS[4:] else []) for n in NETWORKS]
+    "name",
+    [
+        *NETWORKS[:4],
+        *(pytest.param(name, marks=pytest.mark.slow) for name in NETWORKS[4:6]),
+        pytest.param("alarm", marks=pytest.mark.nightly),
+    ],
 )
 def test_with_a_large_budget_it_is_pc_with_the_same_test(method, name):
     recipe = METHODS[method].settings().changed(test="kendall")

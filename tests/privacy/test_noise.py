@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from flint import arb, ctx
 from scipy.stats import chi2
 
+from discreet.audit.ledgers import at_once
 from discreet.privacy import noise
 from discreet.privacy.noise import ExactNoise, _threshold, invert_rounded_gaussian
 from discreet.testing import SeededNoise
@@ -162,14 +162,25 @@ def test_hardly_any_noise_is_drawn():
     assert not invert_rounded_gaussian(1e-6, words, lambda bits: 12345).any()
 
 
-def test_thresholds_hold_whatever_precision_another_thread_sets(monkeypatch):
-    """The precision of ball arithmetic is shared by threads: a lower one makes bounds wider, and never wrong."""
+def test_thresholds_hold_whatever_the_precision_is(monkeypatch):
+    """A lower one makes bounds wider, and never wrong."""
     certain = [(k, sigma, noise._threshold(k, sigma, 64)) for sigma in (0.7, 30.0) for k in range(-90, 91, 3)]
     choices = [(drop, noise._weight(drop, 7.0, 160)) for drop in range(0, 600, 7)]
-    monkeypatch.setattr(noise, "ctx", SimpleNamespace(workprec=lambda _: nullcontext()))
+    monkeypatch.setattr(noise, "precision", lambda _: nullcontext())
     for k, sigma, (low, high) in certain:
         rough = noise._threshold(k, sigma, 64)
         assert rough[0] <= low <= high <= rough[1]
     for drop, (low, high) in choices:
         rough = noise._weight(drop, 7.0, 160)
         assert rough[0] <= low <= high <= rough[1]
+
+
+def test_threads_compute_as_precisely_as_one():
+    """The precision of balls is one setting for all threads."""
+    expected = {bits: _threshold(7, 3.0, bits) for bits in (64, 500)}
+
+    def compute():
+        for bits, threshold in expected.items():
+            assert _threshold(7, 3.0, bits) == threshold
+
+    at_once(compute, times=300)

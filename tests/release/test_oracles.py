@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -183,19 +183,24 @@ def test_the_level_holds(law, epsilon, shape, n):
         assert np.mean(p_values) == pytest.approx(0.5, abs=0.08)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.1, 1, 10])
-@pytest.mark.parametrize("n", [5_000, 100_000])
-@pytest.mark.parametrize("shape", [(2, 2, 2), (4, 3, 3), (6, 6, 6)])
+CLOSELY = [((2, 2, 2), 5_000, 0.1), ((4, 3, 3), 100_000, 1), ((6, 6, 6), 5_000, 10)]
+"""Of all shapes, rows and epsilons, three are looked at closely in every run, and all of them nightly."""
+
+
+@pytest.mark.parametrize(
+    ("shape", "n", "epsilon"),
+    [
+        pytest.param(*each, marks=pytest.mark.slow if each in CLOSELY else pytest.mark.nightly)
+        for each in product([(2, 2, 2), (4, 3, 3), (6, 6, 6)], [5_000, 100_000], [0.1, 1, 10])
+    ],
+)
 def test_the_level_holds_closely(shape, n, epsilon):
     """At most 1.5 times the nominal level, over 4,000 data sets an order, half of them with skewed margins."""
     look_closely(FirstRelease(shape, n, epsilon, p=10, seed=5))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("shape", "n", "epsilon"), [((2, 2, 2), 5_000, 0.1), ((4, 3, 3), 100_000, 1), ((6, 6, 6), 5_000, 10)]
-)
+@pytest.mark.parametrize(("shape", "n", "epsilon"), CLOSELY)
 def test_the_level_of_tables_holds_closely(shape, n, epsilon):
     look_closely(World(shape, n, epsilon, p=10, seed=5))
 

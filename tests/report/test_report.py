@@ -380,6 +380,17 @@ def test_the_budget_is_told_step_by_step():
     assert balance(replace(pure, spent=())).startswith("Nothing of")
 
 
+def test_a_secret_number_of_rows_is_not_told(found):
+    """Only how many are used, not how many there are."""
+    rows = f"{found.domain.rows:,}"
+    hidden = report_html(replace(found, privacy=replace(found.privacy, absent=True)))
+    for words in (f"{rows} used", "behind any one row:", "The number of rows that are used"):
+        assert words in hidden
+        assert words not in report_html(found)
+    assert f"any one of the {rows} rows" in report_html(found)
+    assert f"any one of the {rows} rows" not in hidden
+
+
 def test_the_bar_fits_its_numbers(found):
     kinds = tuple(Spending("s", f"mechanism {i}", "pure epsilon", 0.04) for i in range(20))
     page = report_html(replace(found, privacy=Privacy(1.0, 0.0, "row", private=True, spent=kinds)))

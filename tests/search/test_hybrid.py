@@ -175,10 +175,14 @@ def test_two_columns_explain_what_neither_does_alone():
     assert oracle.ask("x", "y", frozenset("zw")).independent
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.3, 1, 10])
-@pytest.mark.parametrize("levels", [2, 3])
-def test_the_level_of_order_two(epsilon, levels):
+@pytest.mark.parametrize(
+    ("levels", "epsilon"),
+    [
+        pytest.param(*each, marks=pytest.mark.slow if each in [(2, 1), (3, 0.3)] else pytest.mark.nightly)
+        for each in product([2, 3], [0.3, 1, 10])
+    ],
+)
+def test_the_level_of_order_two(levels, epsilon):
     """x and y given two others: at most 1.5 times the nominal level over 1,500 data sets."""
     rng = np.random.default_rng(levels)
     variance, rejected, runs = 40 / limit_of(Currency.GDP, epsilon, 1e-6), {0.05: 0, 0.01: 0}, 1_500

@@ -192,3 +192,18 @@ def test_sums_must_fit(kind):
     for rows in (1, MAX_ROWS + 1):
         with pytest.raises(SettingError, match="rows"):
             kind(Scaled.of("x", "y", domain), *CURVES[0]).sensitivity(ordered(rows))
+
+
+def test_steps_are_rounded_to_the_nearest():
+    rng, shares = np.random.default_rng(0), []
+    domain = dc.Domain({c: dc.Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
+    statistic = SquaredErrors(Scaled.of("x", "y", domain), Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT)))
+    for _ in range(30):
+        table = table_of(rng.integers(0, 5, (12, 2)), domain)
+        x, y = statistic.of.values(table)
+        worse = statistic._score(y, statistic.backward.residuals(y, x), 12)
+        better = statistic._score(x, statistic.forward.residuals(x, y), 12)
+        steps = (worse - better) / statistic.unit(12)
+        shares.append(abs(steps) % 1)
+        assert abs(statistic.evaluate(table)[0] - steps) <= 0.5
+    assert max(shares) > 0.6

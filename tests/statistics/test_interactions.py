@@ -188,3 +188,13 @@ def test_interactions_refuse_what_cannot_be_asked():
         Interactions((), ())
     with pytest.raises(SettingError, match="bins"):
         Interactions((("x",),), (1,)).sensitivity(Domain({"x": Numeric(bounds=(0, 1))}, rows=5))
+
+
+@pytest.mark.parametrize("limit", [12, 0])
+def test_a_column_with_one_level_moves_nothing(limit, monkeypatch):
+    monkeypatch.setattr(module, "MAX_ENUMERATED", limit)
+    sizes, weights = {("a",): (2,), ("a", "b"): (2, 3)}, {("a",): 1, ("a", "b"): 1}
+    alone = largest_change(sizes, weights)
+    more = {("o",): (1,), ("a", "o"): (2, 1), ("a", "b", "o"): (2, 3, 1)}
+    assert largest_change(sizes | more, weights | dict.fromkeys(more, 1)) == alone
+    assert largest_change(more, dict.fromkeys(more, 1)) == 0

@@ -168,3 +168,11 @@ def test_what_cannot_be_asked_is_refused():
     with pytest.raises(SettingError, match="contrasts"):
         Contrasts((Margin((one,), (0,)),), ())
     assert Margins((Margin((one,), (0,)),)).sensitivity(domain_of(5, x=2, y=2)).largest == MOVED
+
+
+@pytest.mark.parametrize("kind", [Margins, Separators, HowMany])
+def test_columns_that_cannot_be_counted_are_refused(kind):
+    part = Margin((ConditionalTotalVariation("x0", "x1"),), (0,))
+    kind((part,)).sensitivity(domain_of(5, x0=2, x1=2))
+    with pytest.raises(SettingError):
+        kind((part,)).sensitivity(domain_of(1 << 40, x0=2, x1=2))

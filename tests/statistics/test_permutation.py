@@ -258,3 +258,10 @@ def test_a_fit_is_granted_the_rounding_that_is_proved(rows, given, ridge):
 def test_too_few_or_too_many_rows_are_refused(rows):
     with pytest.raises(SettingError, match="rows"):
         statistic(PermutedHSIC, rows).sensitivity(domain_of(rows))
+
+
+@pytest.mark.parametrize("widths", [(1e-9, 1.0), (1.0, 1e-9), (1e9, 1.0), (1.0, 1e9)])
+def test_widths_that_no_proof_is_about_are_refused(widths):
+    domain = dc.Domain({c: dc.Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=9)
+    with pytest.raises(SettingError, match="width"):
+        PermutedHSIC(Compared.of("x", "y", ("z",), domain), 6, width=widths[0], behind=widths[1], ridge=50.0)

@@ -19,6 +19,9 @@ from discreet.data.memory import MemoryTable
 from discreet.domain import Domain
 from discreet.errors import SettingError
 
+FOREIGN = "zq7 foreign"
+"""A value that stands nowhere in a domain: it may not be told."""
+
 MOST_KINDS = 150
 """Kinds of rows that are shown as evidence."""
 

@@ -19,8 +19,9 @@ import numpy as np
 from flint import arb, ctx
 
 from discreet.arrays import IntArray
-from discreet.audit import Finding, table_of
-from discreet.domain import Categorical, Domain
+from discreet.audit import FOREIGN, Finding, table_of
+from discreet.domain import Categorical, Column, Domain, Numeric, People
+from discreet.domain.domain import check_domain
 from discreet.errors import BudgetError, DiscreetError, RoomError
 from discreet.ledger.prices import NOTHING, Limit, Price
 from discreet.privacy import accounting
@@ -241,13 +242,14 @@ def limits() -> Iterator[str]:
         delta = (1e-6, 0.0)[trial % 2]
         limit, spent, runs = Limit(2.0, delta), NOTHING, []
         for _ in range(40):
-            epsilon, kind = float(rng.uniform(0.05, 0.8)), list(Currency)[int(rng.integers(3 if delta else 1))]
+            epsilon, kind = float(rng.uniform(0.05, 0.8)), list(Currency)[int(rng.integers(3))]
             run = Budget(epsilon=epsilon, delta=1e-7 if kind is not Currency.PURE else 0.0, currency=kind, group=2)
             if limit.allows(spent.plus(Price.of_budget(run))):
                 spent = spent.plus(Price.of_budget(run))
                 runs.append(run)
         yield _unless(runs, "nothing is admitted")
         if not delta:
+            yield _unless(all(r.currency is Currency.PURE for r in runs), "a run with a delta is within a pure limit")
             yield _unless(
                 sum(Fraction(repr(r.epsilon)) for r in runs) <= 2, "pure epsilons add up to more than the limit"
             )
@@ -283,7 +285,6 @@ def _gaussian_enough(runs: list[Budget], total: float | None, delta: float) -> b
     return gaussian_delta(math.sqrt(sum(squares)), total) <= delta * (1 + SLACK)
 
 
-_FOREIGN = "zq7-a-value"
 _ROOM = Domain({"a": Categorical(categories=("n", "y")), "b": Categorical(categories=("n", "y"))}, rows=6)
 
 
@@ -301,6 +302,12 @@ class _Spy:
     def evaluate(self, table: Table) -> IntArray:
         self._look(table)
         return np.zeros(1, dtype=np.int64)
+
+
+class _Ordered(_Spy):
+    """A statistic whose value depends on the order of rows."""
+
+    symmetric = False
 
 
 def _room(**settings: Any) -> Room:
@@ -339,6 +346,12 @@ class _Turned(ExactNoise):
         return np.arange(of)[::-1]
 
 
+class _Foreseen(ExactNoise):
+    """Says that it can be foreseen."""
+
+    private = False
+
+
 class _Echo:
     """A mechanism that answers with what it is given, moved by ten, and notes that it was asked."""
 
@@ -373,6 +386,9 @@ def _answers() -> Iterator[str]:
         yield _unless(seen == [rows[::-1, 0].tolist()] * 4, "rows are not seen in the order that was drawn")
         yield _unless(source.orders == 2, "an order of rows is not drawn afresh for every question")
     yield _unless(isinstance(_room()._noise, ExactNoise) and _room().private, "a room's noise is not the exact one")
+    rows = np.zeros((6, 2), dtype=np.int64)
+    seeded = Room(table_of(rows, _ROOM), _ROOM, Budget(epsilon=1.0, delta=0.0), noise=_Foreseen())
+    yield _unless(not seeded.private, "a room whose noise can be foreseen says that it is private")
 
 
 def _note(seen: list[list[int]], table: Table) -> None:
@@ -381,7 +397,7 @@ def _note(seen: list[list[int]], table: Table) -> None:
 
 
 def _raise_value(table: Table) -> None:
-    raise ValueError(_FOREIGN)
+    raise ValueError(FOREIGN)
 
 
 def _told(room: Room, statistic: Statistic, noise: DiscreteLaplace) -> str:
@@ -389,7 +405,7 @@ def _told(room: Room, statistic: Statistic, noise: DiscreteLaplace) -> str:
     try:
         room.release(statistic, noise)
     except RoomError as error:
-        hidden = error.__cause__ is None and error.__context__ is None and _FOREIGN not in str(error)
+        hidden = error.__cause__ is None and error.__context__ is None and FOREIGN not in str(error)
         return _unless(hidden, "an error tells why a statistic failed")
     return "a statistic sees what it did not name, or fails and is answered"
 
@@ -407,6 +423,8 @@ def _gates() -> Iterator[str]:
     gate = room.open(AboveThreshold(40.0, 40.0, passes=9), whole, purpose="x")
     yield _unless(_refused(gate.passes, _Spy(_raise_value), 0), "a number that fails is answered")
     yield _unless(_refused(gate.passes, _Spy(lambda table: None), 0), "a gate answers after a number failed")
+    gate = room.open(AboveThreshold(80.0, 80.0, sample=3, rows=6), whole, purpose="x")
+    yield _unless(_refused(gate.passes, _Ordered(lambda table: None), 0), "an order is asked of a sample")
     other = AboveThreshold(40.0, 40.0, sample=3, rows=9)
     yield _unless(_refused(room.open, other, whole, purpose="x"), "a gate samples from another number of rows")
 
@@ -417,12 +435,36 @@ def _copies(room: Room) -> Iterator[str]:
     for thing in (room, room.budget, gate, room._table):
         for make in (copy.copy, copy.deepcopy, pickle.dumps):
             yield _unless(_refused(make, thing), f"a {type(thing).__name__} can be copied")
-        yield _unless(_FOREIGN not in repr(thing) and "[" not in repr(thing), f"a {type(thing).__name__} shows itself")
+        yield _unless(FOREIGN not in repr(thing) and "[" not in repr(thing), f"a {type(thing).__name__} shows itself")
     for thing in (room.budget, gate):
         thing._process = (-1, -1)  # as it would be in a copy of this process
     cost = Cost({Currency.PURE: Fraction(1, 1000)})
     yield _unless(_refused(room.budget.charge, cost, statistic="s", mechanism="m"), "a copy of a budget is charged")
     yield _unless(_refused(gate.passes, _Spy(lambda table: None), 0), "a copy of a gate answers")
+
+
+def domains() -> Iterator[str]:
+    """Whether a domain that is changed still says to whom the promise is made, and that it is a draft."""
+    columns: dict[str, Column] = {
+        "a": Categorical(categories=("n", "y")),
+        "x": Numeric(bounds=(0.0, 1.0), bins=2, at="quantiles"),
+    }
+    for people, draft in product((None, People("who", 3), People(None, 1)), (False, True)):
+        whole = Domain(columns, rows=6, unit="patient", people=people, draft=draft)
+        changed = {
+            "select": whole.select(["x"]),
+            "with_rows": whole.with_rows(9),
+            "settle": whole.settle({"x": [0.0, 0.5, 1.0]}),
+            "widest": whole.widest(),
+            "with_bins": whole.with_bins(4),
+            "YAML": Domain.from_yaml(whole.to_yaml()),
+        }
+        for name, domain in changed.items():
+            same = (domain.unit, domain.people, domain.group, domain.draft, domain.rows == 9)
+            fine = same == (whole.unit, people, whole.group, draft, name == "with_rows")
+            yield _unless(fine, f"a domain is about somebody else, or no draft any more, after {name}")
+            refused = _refused(check_domain, domain, published=True)
+            yield _unless(refused == draft, f"a draft is published with, after {name}")
 
 
 CHECKS: dict[str, tuple[str, str, Check]] = {
@@ -431,6 +473,7 @@ CHECKS: dict[str, tuple[str, str, Check]] = {
     "bits": ("NoisyRank", "a rank is told as one bit", bits),
     "budgets": ("budget", "charges stay within the limit", budgets),
     "limits": ("ledger", "runs that are admitted keep the limit's promise", limits),
+    "domains": ("domain", "a changed domain promises the same", domains),
     "doors": ("room", "charged first, nothing told, nothing copied", doors),
 }
 """All checks by name: what they are about, and what is promised."""

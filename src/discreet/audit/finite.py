@@ -155,10 +155,17 @@ def _logs(first: Law, second: Law, most: int, further: float) -> Logs:
 
 def _list_both(a: Draw, b: Draw) -> tuple[FloatArray, FloatArray]:
     """Return both laws of choices that depend on each other, on all outputs of either."""
-    laws = dict(a.listed), dict(b.listed)
+    laws = _list_outputs(a), _list_outputs(b)
     outputs = sorted(laws[0] | laws[1])
     p, q = (np.array([law.get(output, -np.inf) for output in outputs]) for law in laws)
     return p, q
+
+
+def _list_outputs(draw: Draw) -> dict[tuple[int, ...], float]:
+    """Return every output with the logarithm of its probability; also of a choice, beside which others are listed."""
+    if draw.kind != "choice":
+        return dict(draw.listed)
+    return {(place,): float(log) for place, log in enumerate(log_law(draw, 0, len(draw.utilities) - 1))}
 
 
 def _find_least(claim: Claim, first: Law, second: Law) -> tuple[float, str]:

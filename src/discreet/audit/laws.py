@@ -138,8 +138,8 @@ def _likely(rng: np.random.Generator, probe: int) -> Callable[[Draw, int], int]:
     def answer(draw: Draw, place: int) -> int:
         if draw.kind == "choice":
             return probe % len(draw.utilities) if probe < PROBES // 2 else int(rng.integers(len(draw.utilities)))
-        scale = draw.scale if probe % 7 > 2 else 1.0
-        return round(reach * scale * float(rng.choice([-1, 1])) * (1.0 if probe % 7 <= 2 else rng.uniform()))
+        sign = 1 if rng.random() < 0.5 else -1
+        return round(sign * reach * (1.0 if probe % 7 <= 2 else draw.scale * rng.random()))
 
     return answer
 
@@ -161,7 +161,7 @@ def law_of(mechanism: Mechanism, exact: IntArray) -> tuple[Draw, ...] | None:
         rng = np.random.default_rng(0)
         for probe in range(PROBES):
             output, listener = _listen(mechanism, exact, _likely(rng, probe))
-            if [replace(d, at=0) for d in listener.draws] != [replace(d, at=0) for d in places[1]]:
+            if listener.draws != places[1]:
                 return None
             noise = [0 if place < 0 else listener.given[place] for place in places[0]]
             if output.tolist() != [draw.at + z for draw, z in zip(law, noise, strict=True)]:

@@ -80,7 +80,8 @@ UNASKED = "discreet.audit.statistics"
 """Statistics that no method asks for: as total as those that are."""
 
 AUDITORS = tuple(
-    f"discreet.audit.{name}" for name in ("laws", "tape", "subjects", "broken", "books", "commands", "gates")
+    f"discreet.audit.{name}"
+    for name in ("laws", "tape", "subjects", "broken", "books", "commands", "gates", "ledgers", "piles")
 )
 """Auditors that evaluate and blur themselves, on made-up rows."""
 

@@ -7,11 +7,17 @@ differ in all rows of one of them, and what is used may differ in as many rows a
 
 from __future__ import annotations
 
+import copy
+import math
+import pickle
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,16 +25,13 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit import Finding
-from discreet.data import Recodable
+from discreet.audit import FOREIGN, Finding
+from discreet.data import Recodable, people
 from discreet.data import load as loads
 from discreet.data.load import Reading, load
 from discreet.domain import Categorical, Domain, Numeric, People
 from discreet.errors import DiscreetError
 from discreet.progress import Progress
-
-FOREIGN = "zq7 foreign"
-"""A value that stands nowhere in a domain: it may not be told."""
 
 Row = tuple[str, ...]
 Codes = tuple[int, ...]
@@ -42,6 +45,7 @@ OPEN = Domain(
         ),
         "grade": Categorical(categories=("1", "2", "3"), missing="none", other="none", missing_codes=("-9",)),
         "age": Numeric(bounds=(0.0, 100.0), bins=4, missing="none", other="odd"),
+        "ill": Categorical(categories=("false", "true"), missing="none", other="else"),
         "dose": Numeric(bounds=(0.0, 1.0), missing="none", other="odd"),
     },
     rows=11,
@@ -51,7 +55,8 @@ OPEN = Domain(
 TEXTS: dict[str, tuple[str, ...]] = {
     "sex": ("f", "m", "M ", " male", "F", "", "unknown", FOREIGN, "f;m"),
     "grade": ("1", "2", "3", "-9", "", "4", "1.5", FOREIGN),
-    "age": ("0", "24.9", "25", "99.99", "100", "-7", "1e9", "", FOREIGN, "12 years"),
+    "age": ("0", "24.9", "25", "99.99", "100", "-7", "1e9", "", FOREIGN, "12 years", "1e400", "-inf", "nan"),
+    "ill": ("false", "true", "", "2", "0.5", FOREIGN, "9007199254740993"),
     "dose": ("0", "0.5", "0.999", "1", "1e-300", "", FOREIGN, "2"),
 }
 """What stands in a file: declared values, spellings, what is missing, foreign or beyond bounds."""
@@ -72,6 +77,8 @@ def expected(column: str, text: str) -> int | None:
     try:
         share = min(max((float(text) - low) / (high - low), 0.0), 1.0)
     except ValueError:
+        return None
+    if math.isnan(float(text)):
         return None
     return min(int(share * declared.bins), declared.bins - 1)
 
@@ -97,10 +104,51 @@ def _parquet(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Path:
     return folder / "table.parquet"
 
 
+def _meant(text: str) -> object:
+    """Return a text as the object of Python that it means: nothing, a truth value, a number, or itself."""
+    if text in ("", "2", "true", "false"):
+        return {"": None, "2": 2.0}.get(text, text == "true")
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _lists(rows: Sequence[Row], names: Sequence[str], folder: Path) -> dict[str, list[object]]:
+    return {name: [_meant(row[i]) for row in rows] for i, name in enumerate(names)}
+
+
+def _objects(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
+    columns = {name: np.empty(len(rows), dtype=object) for name in names}
+    for name, values in _lists(rows, names, folder).items():
+        columns[name][:] = values
+    return columns
+
+
+def _duckdb(rows: Sequence[Row], names: Sequence[str], folder: Path) -> str:
+    import duckdb
+
+    with duckdb.connect(folder / "table.duckdb") as database:
+        database.sql(f"CREATE TABLE rows AS FROM read_parquet('{_parquet(rows, names, folder)}')")
+    return f"{folder / 'table.duckdb'}?table=rows"
+
+
 def _pandas(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
     import pandas as pd
 
     return pd.DataFrame([[text or None for text in row] for row in rows], columns=list(names))
+
+
+def _mixed(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series(v, dtype=object) for name, v in _lists(rows, names, folder).items()})
+
+
+def _polars(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
+    import polars as pl
+
+    return pl.from_arrow(_arrow(rows, names, folder))
 
 
 def _engine(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Any:
@@ -117,6 +165,13 @@ def _extras() -> Iterator[tuple[str, Way]]:
         pass
     else:
         yield f"a frame of {pd.__name__}", _pandas
+        yield f"a frame of {pd.__name__}, with objects", _mixed
+    try:
+        import polars as pl
+    except ImportError:
+        pass
+    else:
+        yield f"a frame of {pl.__name__.title()}", _polars
     try:
         import ibis
     except ImportError:
@@ -130,15 +185,19 @@ WAYS: dict[str, Way] = {
     "a Parquet file": _parquet,
     "a table of Arrow": _arrow,
     "a CSV file, streamed": _csv,
+    "a DuckDB file": _duckdb,
+    "lists": _lists,
+    "arrays of objects": _objects,
     **dict(_extras()),
 }
 """How rows come in."""
 
 
 @contextmanager
-def _memory(way: str) -> Iterator[None]:
-    """Leave no room for codes where they are to be streamed."""
-    with patch.object(loads, "MEMORY_BYTES", 0 if "streamed" in way else loads.MEMORY_BYTES):
+def _strained(way: str) -> Iterator[None]:
+    """Leave no room for codes where they are to be streamed, and let many rows be made up."""
+    memory = 0 if "streamed" in way else loads.MEMORY_BYTES
+    with patch.object(loads, "MEMORY_BYTES", memory), patch.object(people, "MADE_UP", 0.5):
         yield
 
 
@@ -151,13 +210,26 @@ def _read(
     progress: Progress | None = None,
 ) -> list[Codes] | str:
     """Return the codes of all rows, or the words of an error."""
-    with tempfile.TemporaryDirectory() as folder, _memory(way):
+    with tempfile.TemporaryDirectory() as folder, _strained(way):
         data = WAYS[way](rows, names, Path(folder))
         try:
             table = load(data, domain, reading=Reading(key=key, progress=progress))
+            _check_sealed(table)
             return codes_of(table, domain)
         except DiscreetError as error:
-            return str(error).replace(str(folder), "")
+            return f"{error} {error.__cause__!r}".replace(str(folder), "")
+
+
+def _check_sealed(table: Recodable) -> None:
+    """Fail where a table can be copied, or shows more than its kind."""
+    for make in (copy.copy, copy.deepcopy, pickle.dumps):
+        try:
+            make(table)
+        except DiscreetError:
+            continue
+        raise AssertionError("a table can be copied")
+    if re.search(r"[\[{(]|\d", repr(table)):
+        raise AssertionError("a table shows itself")
 
 
 def codes_of(table: Recodable, domain: Domain) -> list[Codes]:
@@ -171,6 +243,9 @@ def codes_of(table: Recodable, domain: Domain) -> list[Codes]:
         return found
     if Counter(values) != Counter(found):
         raise AssertionError("rows and counts tell different things")
+    sets = [(names[0],), (names[0], names[-1])]
+    if table.sums(sets) != [sum(row[0] for row in values), sum(row[0] * row[-1] for row in values)]:
+        raise AssertionError("rows and sums tell different things")
     every = [column.tolist() for column in table.values(list(domain))]
     return list(zip(*every, strict=True))
 
@@ -187,24 +262,70 @@ def audit_rows(name: str, way: str, tries: int) -> Finding:
 
 def _row_faults(way: str, rng: np.random.Generator, tries: int) -> Iterator[str]:
     names = list(OPEN)
-    kinds = [tuple(TEXTS[c][i % len(TEXTS[c])] for c in names) for i in range(max(map(len, TEXTS.values())))]
-    alone: dict[Row, Codes] = {}
-    for row in kinds:
+    alone: dict[tuple[str, str], int] = {}
+    for i in range(max(map(len, TEXTS.values()))):
+        row = tuple(TEXTS[c][i % len(TEXTS[c])] for c in names)
         codes = _read(way, [row] * OPEN.rows, names, OPEN)
         if isinstance(codes, str) or len(set(codes)) != 1 or len(codes) != OPEN.rows:
             yield "equal rows get different codes, or one that has a place is refused"
             return
-        alone[row] = codes[0]
-        wrong = [
-            c for c, text, code in zip(names, row, codes[0], strict=False) if expected(c, text) not in (None, code)
-        ]
+        alone |= {(c, text): code for c, text, code in zip(names, row, codes[0], strict=False)}
+        wrong = [c for c, text in zip(names, row, strict=True) if expected(c, text) not in (None, alone.get((c, text)))]
         yield f"a declared value of {wrong[0]} gets another code" if wrong else ""
     for _ in range(tries):
-        rows = [kinds[i] for i in rng.integers(0, len(kinds), OPEN.rows)]
+        few = int(rng.choice([2, 3, OPEN.rows]))  # two kinds of values, three, or any
+        columns = [rng.choice(rng.choice(TEXTS[c], few), OPEN.rows).tolist() for c in names]
+        rows = [tuple(row) for row in zip(*columns, strict=True)]
         together = _read(way, rows, names, OPEN)
-        fits = not isinstance(together, str) and Counter(together) == Counter(alone[row] for row in rows)
-        yield "" if fits else "a row gets another code beside others than alone"
+        if isinstance(together, str):
+            yield "a table is refused whose rows have a place"
+            continue
+        width = len(together[0])
+        meant = Counter(tuple(alone[c, text] for c, text in zip(names[:width], row, strict=False)) for row in rows)
+        yield "" if Counter(together) == meant else "a value gets another code beside others than alone"
     yield from _misfit_faults(way)
+    if way.startswith("a CSV file"):
+        yield from _torn_faults(way)
+
+
+TORN = (
+    '"0,1',
+    '0,"1',
+    '0,1"',
+    '0"0,1',
+    "0,1,2",
+    "0",
+    "",
+    '"0""0,1',
+    "0,1\r",
+    "0\t1",
+    "\ufeff0,1",
+    '"0\n0",1',
+    "0;1",
+    "'0,1",
+)
+"""Lines that are no rows of a table with two columns, or hardly."""
+
+
+def _torn_faults(way: str) -> Iterator[str]:
+    """Whatever one line holds, others are read as without it, or nothing is read at all."""
+    lines = [f"{i % 3},{i % 2}" for i in range(24)]
+    whole = _read_text(way, lines)
+    for torn, place in product(TORN, (0, 12, 24)):
+        read = _read_text(way, [*lines[:place], torn, *lines[place:]])
+        moved = 0 if isinstance(read, str) else sum((Counter(whole) - Counter(read)).values())
+        yield "" if moved <= ABSENT.group else f"one line of a file changes {moved} rows"
+
+
+def _read_text(way: str, lines: Sequence[str]) -> list[Codes] | str:
+    """Return the codes of a file's lines, of which twenty are used, or the words of an error."""
+    with tempfile.TemporaryDirectory() as folder, _strained(way):
+        path = Path(folder) / "table.csv"
+        path.write_text("\n".join(["a,b", *lines]) + "\n", encoding="utf-8", newline="")
+        try:
+            return codes_of(load(path, TORN_DOMAIN, reading=Reading(key="0" * 64)), TORN_DOMAIN)
+        except DiscreetError as error:
+            return str(error)
 
 
 def _misfit_faults(way: str) -> Iterator[str]:
@@ -233,49 +354,74 @@ ABSENT = Domain(_CELLS, rows=20, people=People(id=None, max_rows=1))
 
 def audit_people(name: str, way: str, tries: int) -> Finding:
     """Change all rows of one person, or whether one row is there; count how many of those that are used change."""
-    rng, share, looked = np.random.default_rng(4), 0.0, 0
+    rng, share, looked, read = np.random.default_rng(4), 0.0, 0, set[bool]()
     promise = "one person moves no more rows than are kept of one"
-    for domain, neighbours in ((PERSONS, _persons), (ABSENT, _absent)):
+    pairs = [(PERSONS, _persons(rng), _key(rng)) for _ in range(tries)]
+    pairs += [(PERSONS, _short(who), "0" * 64) for who in range(10)]
+    pairs += [(PERSONS, _nameless(name), "0" * 64) for name in ("", "7", "new")]
+    pairs += [(ABSENT, _absent(rng), _key(rng)) for _ in range(tries)]
+    for domain, tables, key in pairs:
+        looked += 1
         most = domain.group
-        for _ in range(tries):
-            looked += 1
-            tables = neighbours(rng)
-            key = "".join(rng.choice(list("0123456789abcdef"), 64))
-            told: tuple[list[str], list[str]] = ([], [])
-            first, second = (
-                _read(way, rows, ["who", "a", "b"], domain, key, said.append)
-                for rows, said in zip(tables, told, strict=True)
-            )
-            if isinstance(first, str) or isinstance(second, str):
-                continue  # too few rows in all: the custodian is told before anything is spent
-            if told[0] != told[1]:
-                return Finding(
-                    name, "replay", promise, 1.0, None, looked, True, "progress tells how many rows there are"
-                )
-            moved = sum((Counter(first) - Counter(second)).values())
-            share = max(share, moved / most)
-            if moved > most or {len(first), len(second)} != {domain.rows}:
-                wrong = f"{moved} of {len(first)} and {len(second)} rows change with one {domain.unit}"
-                return Finding(name, "replay", promise, 1.0, share, looked, True, wrong)
-    return Finding(name, "replay", promise, 1.0, share, looked, False)
+        told: tuple[list[str], list[str]] = ([], [])
+        first, second = (
+            _read(way, rows, ["who", "a", "b"], domain, key, said.append)
+            for rows, said in zip(tables, told, strict=True)
+        )
+        if isinstance(first, str) or isinstance(second, str):
+            continue  # too few rows in all: the custodian is told before anything is spent
+        read.add(domain is PERSONS)
+        if told[0] != told[1]:
+            return Finding(name, "replay", promise, 1.0, None, looked, True, "progress tells how many rows there are")
+        moved = sum((Counter(first) - Counter(second)).values())
+        share = max(share, moved / most)
+        if moved > most or {len(first), len(second)} != {domain.rows}:
+            wrong = f"{moved} of {len(first)} and {len(second)} rows change with one {domain.unit}"
+            return Finding(name, "replay", promise, 1.0, share, looked, True, wrong)
+    lost = "" if len(read) == 2 else "nothing of people, or of rows that may be absent, can be read"
+    return Finding(name, "replay", promise, 1.0, share, looked, bool(lost), lost)
+
+
+def _key(rng: np.random.Generator) -> str:
+    return "".join(rng.choice(list("0123456789abcdef"), 64))
 
 
 def _cells(rng: np.random.Generator) -> tuple[str, str]:
     return str(rng.integers(3)), str(rng.integers(2))
 
 
+TORN_DOMAIN = replace(
+    ABSENT, columns={name: replace(column, missing="none", other="else") for name, column in _CELLS.items()}
+)
+"""The same, with a place for whatever stands in a torn line."""
+
+
 def _persons(rng: np.random.Generator) -> tuple[list[Row], list[Row]]:
     """Return rows of people, one to five of each, of whom some have no name and count as one; then with one changed."""
-    people = range(int(rng.integers(9, 15)))
-    rows: list[Row] = [("" if p == 5 else str(p), *_cells(rng)) for p in people for _ in range(int(rng.integers(1, 6)))]
-    who = str(rng.integers(12))
+    rows: list[Row] = []
+    for p in range(int(rng.integers(7, 15))):
+        rows += [("" if p == 5 else str(p), *_cells(rng)) for _ in range(int(rng.integers(1, 6)))]
+    who = str(rng.choice(["", *map(str, range(12))]))
     changed: list[Row] = [row for row in rows if row[0] != who]
     changed += [(who, *_cells(rng)) for _ in range(int(rng.integers(0, 5)))]
     return rows, [changed[i] for i in rng.permutation(len(changed))]
 
 
+def _short(who: int) -> tuple[list[Row], list[Row]]:
+    """Return one row too few, so that one is made up, of ten people; then with all rows of one changed."""
+    every = [(str(p), str(i)) for p in range(10) for i in range(2)][:-1]
+    return [(p, "0", b) for p, b in every], [(p, "1" if p == str(who) else "0", b) for p, b in every]
+
+
+def _nameless(name: str) -> tuple[list[Row], list[Row]]:
+    """Return a row of each of twenty; then with many more of one of them, of somebody new, or without a name."""
+    rows: list[Row] = [(str(p), "0", str(p % 2)) for p in range(20)]
+    more: list[Row] = [(name, "1", "0")] * 40
+    return rows, rows + more
+
+
 def _absent(rng: np.random.Generator) -> tuple[list[Row], list[Row]]:
     """Return rows; then without one, or with one more."""
-    rows: list[Row] = [("", *_cells(rng)) for _ in range(int(rng.integers(20, 26)))]
+    rows: list[Row] = [("", *_cells(rng)) for _ in range(int(rng.integers(12, 26)))]
     changed = rows[1:] if rng.random() < 0.5 else [*rows, ("", *_cells(rng))]
     return rows, [changed[i] for i in rng.permutation(len(changed))]

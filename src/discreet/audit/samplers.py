@@ -14,7 +14,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 from flint import arb, ctx
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, ndtr
 
 from discreet.arrays import FloatArray, IntArray
 from discreet.audit import Finding
@@ -143,6 +143,32 @@ def _scaled(method: str, scale: float) -> Callable[[Noise, int], IntArray]:
     return draw
 
 
+FAR, RESIDUES, CELL = 1e7, 64, 4
+"""A scale at which single values are too rare to be counted; their last bits are, and their size in parts of it."""
+
+
+def _last_bits(kind: str, method: str) -> Sampler:
+    """Return the last bits of noise of a large scale: all equally likely, to far beyond what draws could show."""
+    name = f"{kind} noise of scale {FAR:g}, last bits"
+    draw = _scaled(method, FAR)
+    return Sampler(name, lambda noise, n: draw(noise, n) % RESIDUES, 0, np.full(RESIDUES, 1 / RESIDUES), 0.1)
+
+
+def _sizes(kind: str, method: str, tail: Callable[[FloatArray], FloatArray]) -> Sampler:
+    """Return the size of noise of a large scale, in quarters of it; ``tail`` is the law's, of a scale of 1."""
+    step, cells = int(FAR) // CELL, np.arange(-CELL * REACH, CELL * REACH + 1.0)
+    above = tail(np.asarray((cells * step - 0.5) / FAR, dtype=np.float64))
+    law = np.concatenate([1 - above[:1], above[:-1] - above[1:], above[-1:]])
+    draw = _scaled(method, FAR)
+    name = f"{kind} noise of scale {FAR:g}, size"
+    return Sampler(name, lambda noise, n: draw(noise, n) // step, int(cells[0]) - 1, law, 0.1)
+
+
+def _laplace_tail(x: FloatArray) -> FloatArray:
+    """Return the probability beyond x, which that of whole numbers equals to a ten-millionth of a ten-millionth."""
+    return np.where(x > 0, np.exp(-np.abs(x)) / 2, 1 - np.exp(-np.abs(x)) / 2)
+
+
 def _few_at_a_time(noise: Noise, number: int) -> IntArray:
     """Draw so few at a time that no table of thresholds is made."""
     return np.concatenate([noise.rounded_gaussian(60.0, 100) for _ in range(-(-number // 100))])[:number]
@@ -157,6 +183,13 @@ def samplers() -> list[Sampler]:
         ("discrete Laplace", "discrete_laplace", (0.6, 8.0)),
     ):
         found += [_noise(kind, scale, _scaled(method, scale), 0.25) for scale in scales]
+    for kind, method, tail in (
+        ("rounded Gaussian", "rounded_gaussian", lambda x: ndtr(-x)),
+        ("discrete Gaussian", "discrete_gaussian", lambda x: ndtr(-x)),
+        ("discrete Laplace", "discrete_laplace", _laplace_tail),
+        ("geometric", "one_sided", lambda x: np.exp(-np.maximum(x, 0.0))),
+    ):
+        found += [_last_bits(kind, method), _sizes(kind, method, tail)]
     found += [_one_sided(0.8), _one_sided(6.0), _choice((0, 3, 5, 5), 2.0), _choice((-400, 0), 300.0)]
     found.append(_uniform("a sample of rows", list(combinations(range(5), 2)), lambda noise: noise.subset(2, 5)))
     found.append(_uniform("an order of rows", list(permutations(range(4))), lambda noise: noise.order(4)))
@@ -183,9 +216,10 @@ def _floor(value: arb) -> int:
 
 def _gaussian_thresholds() -> Iterator[str]:
     """Yield what is wrong, or nothing, for every threshold of some scales."""
-    for sigma, many in ((0.4, 1), (3.0, 100), (3.0, 1)):  # a table of thresholds, and one by one
+    for sigma, many in ((0.4, 1), (3.0, 100), (3.0, 1), (5e3, 1), (1e9, 1)):  # a table of thresholds, and one by one
+        reach = math.ceil((REACH if sigma < 5 else 5) * sigma)  # beyond the table; where there is none, a few
         with ctx.workprec(PRECISION):
-            for k in range(-math.ceil(REACH * sigma), math.ceil(REACH * sigma)):  # beyond the table
+            for k in range(-reach, reach, max(reach // 36, 1)):
                 share = (1 + (arb(2 * k + 1) / (2 * arb(sigma) * arb(2).sqrt())).erf()) / 2
                 word = _floor(share * arb(2) ** WORD)
                 inner = _floor(share * arb(2) ** (2 * WORD)) - (word << WORD)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from discreet.audit.neighbours import Objective
 from discreet.audit.replay import change, share
 from discreet.audit.statistics import AverageTau, GStatistic, KendallA, SeparationHSIC, SpearmanA, StratifiedKendall
 from discreet.audit.tape import exact_value
+from discreet.audit.vectors import Vectors, levels
 from discreet.domain import Categorical, Column, Domain, Numeric, People
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import DoubtWarning, SettingError
@@ -63,11 +64,6 @@ from discreet.statistics.residual_products import FitSums, ResidualProduct, powe
 
 DIRECTION, TEST = "direction", "test"
 """Names of what is audited like a method."""
-
-
-def levels(number: int) -> Categorical:
-    """Return a column of so many levels."""
-    return Categorical(categories=tuple(map(str, range(number))))
 
 
 PAIR = Domain({"a": levels(2), "b": levels(3)}, rows=3)
@@ -197,11 +193,21 @@ _CONTRASTS = Interactions((("a",),), (1,))
 _TABLES = Counts((("a",), ("a", "b")))
 _SHAPED = Interactions((("a",), ("b",), ("a", "b")), (1, 2, 3))
 
+_AROUND, _TRIPLES = (Vectors(tuple(product((-2, 0, 1), repeat=n))) for n in (2, 3))
+_MANY = Vectors(((0,) * 1500, (*(0,) * 1499, 1), (1, *(0,) * 1499)))
+
+
+def _anywhere(*mechanisms: Mechanism, of: Vectors = _AROUND) -> tuple[tuple[Mechanism, Statistic, Domain], ...]:
+    return tuple((mechanism, of, of.domain) for mechanism in mechanisms)
+
+
 MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
     RoundedGaussian: (
         (RoundedGaussian(1.5), _ONE_TABLE, ONE),
         (RoundedGaussian(0.5), _ONE_TABLE, ONE),
         (RoundedGaussian(9.0), _TABLES, PAIR),
+        *_anywhere(RoundedGaussian(2.0)),
+        *_anywhere(RoundedGaussian(2.0), of=_MANY),
     ),
     ShapedGaussian: (
         (ShapedGaussian(1.2, _CONTRASTS.squares(ONE)), _CONTRASTS, ONE),
@@ -212,19 +218,33 @@ MECHANISMS: dict[type, tuple[tuple[Mechanism, Statistic, Domain], ...]] = {
         (DiscreteGaussian(1.5), _ONE_TABLE, ONE),
         (DiscreteGaussian(0.6), _ONE_TABLE, EVEN),
         (DiscreteGaussian(7.0), _TABLES, PAIR),
+        *_anywhere(DiscreteGaussian(2.0)),
+        *_anywhere(DiscreteGaussian(2.0), of=_MANY),
     ),
     DiscreteLaplace: (
         (DiscreteLaplace(2.0), _ONE_TABLE, ONE),
         (DiscreteLaplace(0.5), _ONE_TABLE, EVEN),
         (DiscreteLaplace(11.0), _TABLES, PAIR),
+        *_anywhere(DiscreteLaplace(3.0)),
+        *_anywhere(DiscreteLaplace(3.0), of=_MANY),
     ),
-    NoisyRank: ((NoisyRank(1.5, 1), Popular((("a",),)), ONE), (NoisyRank(0.25, 2), Popular((("x",),)), THREE)),
+    NoisyRank: (
+        (NoisyRank(1.5, 1), Popular((("a",),)), ONE),
+        (NoisyRank(0.25, 2), Popular((("x",),)), THREE),
+        *_anywhere(NoisyRank(0.4, 1)),
+    ),
     Selection: (
         (Selection(2.0, 1), Popular((("a",),)), ONE),
         (Selection(0.7, 1), Popular((("b",),)), PAIR),
         (Selection(5.0, 2), Popular((("a",), ("b",))), EVEN),
+        *_anywhere(Selection(3.0, 1), of=_TRIPLES),
+        *_anywhere(Selection(3.0, 1), of=_MANY),
     ),
-    TopK: ((TopK(3.0, 2), Popular((("b",),)), PAIR), (TopK(1.5, 2, groups=(0, 0, 1)), Popular((("b",),)), PAIR)),
+    TopK: (
+        (TopK(3.0, 2), Popular((("b",),)), PAIR),
+        (TopK(1.5, 2, groups=(0, 0, 1)), Popular((("b",),)), PAIR),
+        *_anywhere(TopK(3.0, 2), TopK(3.0, 2, groups=(0, 1, 0)), of=_TRIPLES),
+    ),
 }
 """Mechanisms that blur, in the shapes in which methods use them: small and large scales, several tables at once."""
 
@@ -543,8 +563,9 @@ def small_subjects(method: str) -> Sequence[Subject]:
     return [MethodSubject(method, settings_for(method, domain), domain, 3.0, delta) for delta in PROMISES]
 
 
-_RECORDED = "--domain {domain} --ledger {ledger} --dataset d"
-_PERSONS = replace(FEW, people=People("who", 2))
+_NAMELESS = "--domain {domain} --ledger {ledger}"
+_RECORDED = f"{_NAMELESS} --dataset d"
+_PERSONS, _SECRET = replace(FEW, people=People("who", 2)), replace(FEW, people=People(None, 1))
 _PURE, _GAUSSIAN = Budget(epsilon=8.0, delta=0.0), Budget(epsilon=8.0, delta=1e-6)
 
 COMMANDS = (
@@ -569,6 +590,17 @@ COMMANDS = (
         codes=(0, 0, 3),
     ),
     Command(
+        "discover, by the name of its file",
+        "em-pc",
+        tuple(f"discover {{data}} --method em-pc --delta 0 --epsilon 8 {_NAMELESS} --request {r}" for r in "rs"),
+        FEW,
+        _claim_of(_PURE),
+        paid=1,
+        limit="--epsilon 12 --delta 0",
+        codes=(0, 3),
+        dataset="data.csv",
+    ),
+    Command(
         "discover, of people, from a Parquet file",
         "marginals",
         (f"discover {{data}} --epsilon 8 {_RECORDED} --request r --json",),
@@ -576,6 +608,14 @@ COMMANDS = (
         _claim_of(Budget(epsilon=8.0, delta=1e-6, group=_PERSONS.group)),
         paid=1,
         suffix=".parquet",
+    ),
+    Command(
+        "discover, of a secret number of rows",
+        "marginals",
+        (f"discover {{data}} --epsilon 8 {_RECORDED} --request r --json --out {{out}}",),
+        _SECRET,
+        _claim_of(_GAUSSIAN),
+        paid=1,
     ),
     Command(
         "direction, from a CSV file to the ledger",
@@ -592,6 +632,7 @@ COMMANDS = (
         LONG,
         _claim_of(_GAUSSIAN),
         paid=1,
+        limit="",
     ),
 )
 """Commands that are replayed whole."""

@@ -5,6 +5,7 @@ What was asked and what came out are compared in a plain form: by kind, order an
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -281,6 +282,31 @@ def _watched(tape: Tape, before: Tape | None) -> Iterator[None]:
         _ONE_AT_A_TIME.release()
 
 
+class _Logged(logging.Handler):
+    """Notes all that is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+@contextmanager
+def _logged() -> Iterator[list[str]]:
+    """Note all that the library logs, however low its level."""
+    handler, log = _Logged(), logging.getLogger("discreet")
+    before = log.level
+    log.setLevel(logging.DEBUG)
+    log.addHandler(handler)
+    try:
+        yield handler.lines
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
 def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | None = None) -> Tape:
     """Run a method on rows and note all that it asks and shows; with ``before``, hand out an earlier run's answers."""
     tape, printed = Tape(), StringIO()
@@ -290,6 +316,7 @@ def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | Non
         redirect_stdout(printed),
         redirect_stderr(printed),
         catch_warnings(record=True) as told,
+        _logged() as logged,
     ):
         simplefilter("always")
         try:
@@ -297,7 +324,7 @@ def record(run: Callable[[IntArray], object], rows: IntArray, before: Tape | Non
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error is a result like any other
             tape.error = f"{type(error).__name__}: {error} ({error.__cause__!r})"
     tape.result = plain(result)
-    tape.said = (printed.getvalue(), *(str(warning.message) for warning in told))
+    tape.said = (printed.getvalue(), *(str(warning.message) for warning in told), *logged)
     return tape
 
 

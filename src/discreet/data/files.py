@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from discreet.data.encoding import beyond_sql, code_sql, missing_sql, number_sql, quote_name, quote_text
+from discreet.data.engines.engine import silence
 from discreet.data.formats import READERS, read_columns
 from discreet.data.frames import NAME, as_frame
 from discreet.data.misfits import Look, Misfit, check_names, check_present, check_rows, refuse_misfits
@@ -223,9 +224,7 @@ def _set_up() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
     for setting in _SETTINGS:
         connection.execute(f"SET {setting}")
-    # A notebook that cannot draw the bar has it off, and refuses to be told so.
-    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
-        connection.execute("SET enable_progress_bar = false")
+    silence(connection)
     return connection
 
 

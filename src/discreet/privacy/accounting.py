@@ -14,10 +14,11 @@ from fractions import Fraction
 from functools import lru_cache
 from numbers import Real
 
-from flint import arb, ctx
+from flint import arb
 
 from discreet.bisection import largest, smallest
 from discreet.errors import SettingError
+from discreet.privacy.precision import precision
 
 PRECISION = 256
 """Bits of the certified evaluations."""
@@ -130,7 +131,7 @@ def mu_of_range(epsilon: Fraction) -> float:
         raise SettingError("epsilon: so large that it would promise nothing")
     if not epsilon:
         return 0.0
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         tail = 1 / (1 + (arb(epsilon.numerator) / arb(2 * epsilon.denominator)).exp())
         return smallest(lambda mu: bool(_two_sided_tail(mu) <= 2 * tail), 1.0)
 
@@ -146,7 +147,7 @@ def amplified(epsilon: Fraction, share: Fraction) -> Fraction:
         raise SettingError("sample: a share above 0 and at most 1")
     if share == 1 or epsilon > MAX_RANGE:
         return epsilon
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         e, w = (arb(f.numerator) / arb(f.denominator) for f in (epsilon, share))
         grown = (1 + w * e.expm1()).log()
         return min(epsilon, Fraction(math.nextafter(float(grown.upper()), math.inf)))
@@ -165,7 +166,7 @@ def sample_epsilon(epsilon: Fraction, share: Fraction) -> Fraction:
 
 def range_of_mu(mu: float) -> float:
     """Return a bounded range that costs about mu, a little below the exact one: a place to start from."""
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         tail = _two_sided_tail(mu)
         return math.nextafter(float((2 * ((2 - tail) / tail).log()).lower()), 0)
 
@@ -188,7 +189,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 
 
 def _gdp_delta(mu: float, epsilon: float) -> arb:
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         m, e, root = arb(mu), arb(epsilon), arb(2).sqrt()
         first = ((e / m - m / 2) / root).erfc() / 2
         return first - e.exp() * (((e / m + m / 2) / root).erfc() / 2)
@@ -196,7 +197,7 @@ def _gdp_delta(mu: float, epsilon: float) -> arb:
 
 def _zcdp_delta(rho: float, epsilon: float) -> arb:
     alpha = _best_alpha(rho, epsilon)
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         a, r, e = arb(alpha), arb(rho), arb(epsilon)
         return ((a - 1) * (a * r - e)).exp() * (1 - 1 / a) ** a / (a - 1)
 
@@ -217,7 +218,7 @@ def _best_alpha(rho: float, epsilon: float) -> float:
 
 
 def _certainly_below(enclosure: arb, bound: float) -> bool:
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         return bool(enclosure <= arb(bound))
 
 

@@ -14,10 +14,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from flint import arb, ctx
+from flint import arb
 from scipy.special import ndtri
 
 from discreet.arrays import IntArray
+from discreet.privacy.precision import precision
 
 CHOICE_BITS = 128
 """Bits of the uniform number that are drawn at first; they settle all but one in 2^100 choices."""
@@ -219,7 +220,7 @@ def _threshold_table(sigma: float) -> tuple[IntArray, Words, Words]:
 
 def _threshold(k: int, sigma: float, bits: int) -> tuple[int, int]:
     """Return integers certainly at or below, and at or above, ``2^bits Phi((k + 1/2)/sigma)``."""
-    with ctx.workprec(bits + 96):
+    with precision(bits + 96):
         z = -(arb(2 * k + 1) / 2) / (arb(sigma) * arb(2).sqrt())
         scaled = z.erfc() / 2 * arb(2) ** bits
         return max(0, int(scaled.lower().floor().unique_fmpz())), int(scaled.upper().ceil().unique_fmpz())
@@ -278,7 +279,7 @@ def _weight(drop: int, scale: float, bits: int) -> tuple[int, int]:
     over, under = scale.as_integer_ratio()
     if drop * under >= bits * over:
         return 0, 1
-    with ctx.workprec(bits + GUARD):
+    with precision(bits + GUARD):
         scaled = (-arb(drop * under) / arb(over)).exp() * arb(2) ** bits
         low, high = scaled.lower().floor().unique_fmpz(), scaled.upper().ceil().unique_fmpz()
     return max(0, int(low)), int(high)

@@ -95,6 +95,11 @@ class Privacy:
             return ANY_ROW
         return ONE_ROW if self.max_rows is None else ONE_PERSON
 
+    @property
+    def chosen(self) -> bool:
+        """Whether the rows that are used were chosen from those there are, whose number is not told."""
+        return self.max_rows is not None or self.absent
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {

@@ -189,7 +189,7 @@ class Deployment:
 
     def size(self) -> str:
         """Return how large the table is, as far as that is public."""
-        return f", of which {self.rows:,} rows are used" if self.chosen else f" of {self.rows:,} rows"
+        return f", of which {self.rows:,} rows are used" if self.privacy.chosen else f" of {self.rows:,} rows"
 
     def unit(self) -> str:
         """Return whom the promise is made to, in short."""
@@ -263,21 +263,16 @@ class Deployment:
             **{f"What {what} may cost": f"discreet/privacy/mechanisms/{file}.md" for what, file in blurred},
             "That noise is sampled exactly": "discreet/privacy/noise.md",
             "How charges add up": "discreet/privacy/accounting.md",
-            **({"How many rows one person moves": "discreet/data/people.md"} if self.chosen else {}),
+            **({"How many rows one person moves": "discreet/data/people.md"} if self.privacy.chosen else {}),
             **({} if privacy.ledger is None else {"How runs add up": "discreet/ledger/prices.md"}),
         }
-
-    @property
-    def chosen(self) -> bool:
-        """Whether the rows that are used were chosen from those there are."""
-        return self.privacy.max_rows is not None or self.privacy.absent
 
     def unprotected(self) -> list[str]:
         """Return what is published without noise: public facts, and nothing that was read off the rows."""
         found = self.found
         lines = [
-            f"The number of rows{' that are used' * self.chosen}, {self.rows:,}, and the declared domain: columns, "
-            "categories, bounds, declared bins.",
+            f"The number of rows{' that are used' * self.privacy.chosen}, {self.rows:,}, and the declared domain: "
+            "columns, categories, bounds, declared bins.",
             f"The promise, the unit, the method ({self.method}), its settings, what was asked, and the scale of noise.",
         ]
         if isinstance(found, Discovery) and (known := knowledge_words(found)):

@@ -265,7 +265,10 @@ def _basis(discovery: Discovery) -> str:
     known = {
         **({"data set": [stamp.dataset]} if stamp and stamp.dataset else {}),
         **({"made on": [discovery.about.made]} if discovery.about.made else {}),
-        "rows": [f"{discovery.domain.rows:,}" + ("" if _unit(discovery) == "a row" else f", each {_unit(discovery)}")],
+        "rows": [
+            f"{discovery.domain.rows:,}{' used' * discovery.privacy.chosen}"
+            + ("" if _unit(discovery) == "a row" else f", each {_unit(discovery)}")
+        ],
         "background knowledge": given,
         "weakest dependence seen": [weakest_words(discovery)],
         "recorded": [recorded_words(discovery.privacy)],

@@ -38,7 +38,7 @@ def statement(deployment: Deployment) -> dict[str, Any]:
         "Release": deployment.title or deployment.kind,
         "Promise": f"epsilon {privacy.epsilon:g}, delta {privacy.delta:g} ({deployment.variant})",
         "Unit of privacy": deployment.unit(),
-        "Rows": f"{deployment.rows:,}{' used' * deployment.chosen} (public)",
+        "Rows": f"{deployment.rows:,}{' used' * privacy.chosen} (public)",
         "Method": deployment.method,
         **({"Made on": deployment.made} if deployment.made else {}),
         "Software": f"discreet {deployment.version}",

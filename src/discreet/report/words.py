@@ -123,9 +123,9 @@ def promised_words(privacy: Privacy, rows: int) -> list[str]:
         else f"at most e^{privacy.epsilon:g} times as likely"
     )
     whom = "whoever is" if privacy.unit == UNIT else f"each {privacy.unit}"
-    whom, instead = f"{whom} behind any one of the {rows:,} rows", "had that row held anything else"
-    if privacy.absent:
-        instead = "had that row been absent or held anything else"
+    which = "any one row" if privacy.absent else f"any one of the {rows:,} rows"
+    instead = f"had that row {'been absent or ' * privacy.absent}held anything else"
+    whom = f"{whom} behind {which}"
     if privacy.max_rows is not None:
         whom = f"each {privacy.unit}"
         instead = f"had all rows of that {privacy.unit} been absent or anything else"
@@ -167,7 +167,7 @@ def not_promised_words(privacy: Privacy, truth: str = GRAPH_IS_NOT_TRUTH) -> lis
         "That nothing can be learned about you: what holds for people like you may be inferred about you, whether or "
         "not you took part.",
         beyond_words(privacy),
-        "The number of rows and the declared domain: they are public.",
+        f"The number of rows{' that are used' * privacy.chosen} and the declared domain: they are public.",
         "That running this again is free: every further release from the same rows adds to the cost.",
         truth,
     ]

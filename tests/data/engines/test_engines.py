@@ -778,3 +778,21 @@ def test_a_file_with_a_pattern_in_its_name_is_itself(tmp_path):
     for name in ("p[1].parquet", "p1.parquet"):
         pq.write_table(pa.table({"a": ["x"]}), tmp_path / name)
     assert load(str(tmp_path / "p[1].parquet"), domain).rows == 1
+
+
+def test_no_bar_of_duckdb_is_drawn_where_results_go():
+    import ibis
+
+    backend = ibis.duckdb.connect()
+    backend.con.execute("CREATE TABLE rows AS SELECT 1 AS x")
+    backend.con.execute("SET enable_progress_bar = true")
+    open_source(backend.table("rows"))
+    assert backend.con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(False,)]
+
+
+def test_truth_values_are_numbers_on_a_server(server, base):
+    table = pa.table({"x": [True, False, None], "y": [0.2, 9.0, -1.0]})
+    to_postgres(server.get_uri(), "truths", table)
+    domain = Domain({"x": Numeric(bounds=(0.0, 0.5), missing="none"), "y": Numeric(bounds=(0.0, 1.0))}, rows=3)
+    there = open_engine(f"{base}&table=truths")
+    assert there.count_clipped(domain) == open_source(table, domain).count_clipped(domain) == {"x": 1, "y": 2}

@@ -17,9 +17,16 @@ from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency, gdp_delta
 from discreet.privacy.mechanisms import at_least, root_at_least, root_below
-from discreet.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, additive_for
+from discreet.privacy.mechanisms.additive import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    RoundedGaussian,
+    ShapedGaussian,
+    additive_for,
+)
 from discreet.statistics import Sensitivity
 from discreet.statistics.counts import Counts, all_pairs
+from discreet.statistics.quantiles import Quantiles
 
 
 def domain_of(sizes, rows):
@@ -200,3 +207,16 @@ class Counting:
 @pytest.mark.parametrize("mechanism", [RoundedGaussian(3.0), DiscreteGaussian(3.0), DiscreteLaplace(3.0)])
 def test_every_number_gets_a_draw_of_its_own(mechanism):
     assert mechanism.blur(np.array([10, 20, 30]), Counting()).tolist() == [11, 22, 33]
+
+
+@pytest.mark.parametrize("square", [Fraction(0), Fraction(-1)])
+def test_scales_that_are_none_are_refused(square):
+    with pytest.raises(SettingError, match="positive"):
+        ShapedGaussian(1.0, (Fraction(1), square))
+
+
+def test_norms_of_quantiles_follow_from_the_largest_change():
+    domain = Domain({"x": Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles")}, rows=9)
+    moved = Quantiles(("x",), 3).sensitivity(domain)
+    assert moved.largest == 3
+    assert moved.l2_squared == moved.l1 * moved.largest

@@ -116,6 +116,17 @@ def test_the_split_and_the_price_fit():
         assert ratio == pytest.approx((2 * passes) ** (2 / 3))
 
 
+def test_the_name_says_how_often_it_lets_pass():
+    names = [AboveThreshold(3.0, 5.0, passes).name for passes in (1, 2, 3)]
+    assert [name.partition("5")[2] for name in names] == ["", ", 2 passes", ", 3 passes"]
+
+
+@pytest.mark.parametrize("largest", [None, Fraction(0), Fraction(-1)])
+def test_numbers_that_do_not_say_how_far_they_move_have_no_price(largest):
+    with pytest.raises(SettingError, match="largest change"):
+        AboveThreshold(1.0, 1.0).cost(Sensitivity(Fraction(1), Fraction(1), largest))
+
+
 @pytest.mark.parametrize("noise", [ExactNoise(), SeededNoise(1)], ids=["exact", "seeded"])
 def test_geometric_noise_has_its_law(noise):
     drawn = noise.one_sided(2.5, 4_000)

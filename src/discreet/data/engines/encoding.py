@@ -73,10 +73,8 @@ def beyond(raw: Expr, column: Numeric, engine: Engine) -> Expr:
     import ibis
 
     (low, high), kind = column.bounds, raw.type()
-    if kind.is_boolean():
-        return ibis.literal(value=False)
-    if not _as_text(kind):
-        value = engine.to_double(raw)
+    if kind.is_boolean() or not _as_text(kind):
+        value = number_of(raw, column, engine)
         found = (value < double(low)) | (value > double(high))
         return found & ~gone(raw, engine) & ~_is_code(value, column)
     text, word = _text(raw), _word(raw)
@@ -91,8 +89,8 @@ def number_of(raw: Expr, column: Numeric, engine: Engine) -> Expr:
     import ibis
 
     kind = raw.type()
-    if kind.is_boolean():
-        return raw.cast("int64").cast("float64")
+    if kind.is_boolean():  # PostgreSQL has no cast for it
+        return ibis.cases((raw, double(1)), (~raw, double(0)), else_=ibis.null("float64"))
     if not _as_text(kind):
         return engine.to_double(raw)
     text = _text(raw)

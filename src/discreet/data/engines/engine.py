@@ -40,6 +40,13 @@ def double(number: float, kind: str = "float64") -> Expr:
     return ibis.literal(repr(float(number))).cast(kind)
 
 
+def silence(connection: Any) -> None:
+    """Switch off DuckDB's own bar, which is drawn where results go, and tells how long a query takes."""
+    # A notebook that cannot draw the bar has it off, and refuses to be told so.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
+
+
 class Engine(Sealed):
     """A connection to an engine, of which nothing is known but what Ibis knows.
 
@@ -81,7 +88,10 @@ class Engine(Sealed):
     @classmethod
     def wrap(cls, backend: Any, name: str) -> Engine:
         """Return the engine of a connection that an analyst made."""
-        return cls(backend, name)
+        engine = cls(backend, name)
+        if engine.kind == "duckdb":
+            engine.ask(lambda backend: silence(backend.con))
+        return engine
 
     @property
     def kind(self) -> str:
