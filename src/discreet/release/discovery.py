@@ -160,6 +160,13 @@ class Discovery:
 
         return edge_table(self)
 
+    @cached_property
+    def functions(self) -> dict[str, list[list[str]]]:
+        """The columns that look like functions of one or two others (sums, codes, copies), and of which."""
+        from discreet.release.search import functions_in
+
+        return {column: sorted(map(sorted, sets)) for column, sets in sorted(functions_in(self).items())}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
         return {
@@ -168,6 +175,7 @@ class Discovery:
             "graph": self._graph_dict(),
             "privacy": self.privacy.to_dict(),
             "rows": self.domain.rows,
+            "functions": self.functions,
             "version": __version__,
         }
 

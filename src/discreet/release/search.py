@@ -24,7 +24,16 @@ from discreet.release.selection import components, pairs_to_ask
 from discreet.release.settings import MEASURING, Marginals
 from discreet.search.graph import Graph, Pair
 from discreet.search.greedy import evidence_score, greedy
-from discreet.search.hybrid import Bar, EvidenceSkeleton, direct, find_by_evidence, list_triples, weigh_triples
+from discreet.search.hybrid import (
+    NO_FUNCTIONS,
+    Bar,
+    EvidenceSkeleton,
+    Functions,
+    direct,
+    find_by_evidence,
+    list_triples,
+    weigh_triples,
+)
 from discreet.search.oracle import Question
 from discreet.search.orientation import equivalents
 from discreet.search.pc import break_cycles, pc
@@ -158,6 +167,14 @@ def seeded_generator() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
+def functions_in(found: Discovery) -> Functions:
+    """Return the columns of a release that look like functions of one or two others: no data, no budget."""
+    if found.method not in MEASURING or not found.measurements:
+        return NO_FUNCTIONS
+    missing = found.settings.get("missing", LEVEL)
+    return _oracle(found.measurements, found.domain, MEASURING[found.method](), missing).determined
+
+
 def look(
     measurements: Sequence[Measurement],
     domain: Domain,
@@ -169,7 +186,9 @@ def look(
     """Return the pairs that all releases so far leave open: decides what is measured next."""
     oracle = _oracle(measurements, domain, settings.changed(alpha=Marginals.alpha), missing)
     bar = _bar(domain, keep=0.0, drop=FIRST_DROP)
-    return find_by_evidence(tuple(domain), oracle, bar, knowledge=knowledge, max_order=1, earlier=earlier)
+    return find_by_evidence(
+        tuple(domain), oracle, bar, knowledge=knowledge, max_order=1, earlier=earlier, determined=oracle.determined
+    )
 
 
 def looks_before(
@@ -188,7 +207,8 @@ def _components(measurements: Sequence[Measurement], domain: Domain, missing: st
 
 
 def _oracle(measurements: Sequence[Measurement], domain: Domain, settings: Marginals, missing: str) -> Released:
-    return settings.oracle(_components(measurements, domain, missing), domain, seeded_generator())
+    oracle = settings.oracle(_components(measurements, domain, missing), domain, seeded_generator())
+    return oracle.leave_out_determined()
 
 
 def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:
@@ -225,7 +245,9 @@ def _hybrid(
     earlier = earlier or looks_before(measurements, domain, settings, knowledge, missing)
     oracle, names, order = _oracle(measurements, domain, settings, missing), tuple(domain), settings.max_order
     bar = last_bar(domain)
-    found = find_by_evidence(names, oracle, bar, knowledge=knowledge, max_order=order, earlier=earlier)
+    found = find_by_evidence(
+        names, oracle, bar, knowledge=knowledge, max_order=order, earlier=earlier, determined=oracle.determined
+    )
     found = replace(found, pairs=break_cycles(found.pairs, knowledge))
     around = list_triples(found, oracle, max_order=order)
     questions = list(dict.fromkeys(q for t in around for q in t.questions))

@@ -24,6 +24,7 @@ from discreet.report.words import (
     cut_short_words,
     declared_words,
     edge_notes,
+    function_words,
     knowledge_words,
     not_promised_words,
     promised_words,
@@ -270,6 +271,7 @@ def _basis(discovery: Discovery) -> str:
             + ("" if _unit(discovery) == "a row" else f", each {_unit(discovery)}")
         ],
         "background knowledge": given,
+        **({"functions": told} if (told := function_words(discovery)) else {}),
         "weakest dependence seen": [weakest_words(discovery)],
         "recorded": [recorded_words(discovery.privacy)],
     }

@@ -21,6 +21,7 @@ from discreet.report.words import (
     WARNING,
     cut_short_words,
     edge_notes,
+    function_words,
     neighbour_words,
     not_promised_words,
     promised_words,
@@ -107,7 +108,7 @@ def discovery_text(discovery: Discovery, marks: Marks = LINES) -> str:
         parts.append("\n".join(fold(visible(words), "    ") for words in warnings))
     if discovery.graph.directed and not discovery.confidence:
         parts.append(fold(NO_CONFIDENCE, ""))
-    parts += [fold(visible(words), "") for words in untiered_words(discovery)]
+    parts += [fold(visible(words), "") for words in (*function_words(discovery), *untiered_words(discovery))]
     return "\n\n".join(parts)
 
 

@@ -90,6 +90,21 @@ def untiered_words(discovery: Discovery) -> list[str]:
     return [words] if left else []
 
 
+NAMED = 2
+"""Sets of which a column may be a function that are named."""
+
+
+def function_words(discovery: Discovery) -> list[str]:
+    """Return which columns look like functions of others, and what that means."""
+    functions = discovery.functions.items()
+    named = [f"{column} of {' or of '.join(map(' and '.join, sets[:NAMED]))}" for column, sets in functions]
+    words = (
+        f"Look like functions of others (sums, codes, copies): {', '.join(named)}. Links among them may be there by "
+        "construction, and which of them has to do with a further column may be impossible to tell."
+    )
+    return [words] if named else []
+
+
 def weakest_words(discovery: Discovery) -> str:
     """Return the weakest dependence that stands out of sampling and noise, from the noise of the first release."""
     if not discovery.measurements:

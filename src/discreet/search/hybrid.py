@@ -28,6 +28,11 @@ WIDEST = 6
 COLLIDER = 2.0
 """Evidence that it takes to call something a collider."""
 
+Functions = Mapping[str, Sequence[frozenset[str]]]
+"""Columns that are functions of others, with the smallest sets of which they are."""
+
+NO_FUNCTIONS: Functions = {}
+
 RESTARTS = 10
 """Restarts of the search for directions."""
 
@@ -83,8 +88,12 @@ def find_by_evidence(
     knowledge: Knowledge = NOTHING_KNOWN,
     max_order: int = 2,
     earlier: EvidenceSkeleton | None = None,
+    determined: Functions = NO_FUNCTIONS,
 ) -> EvidenceSkeleton:
-    """Return the skeleton that the evidence speaks for; ``earlier`` narrows it to what was not dropped before."""
+    """Return the skeleton that the evidence speaks for.
+
+    ``earlier`` narrows it to what was not dropped before; ``determined`` tells which columns are functions of which.
+    """
     names = sorted(nodes)
     asked = [(a, b) for a, b in combinations(names, 2) if knowledge.may_touch(a, b) and scorer.answers(a, b, EMPTY)]
     weighed = scorer.weigh((a, b, EMPTY) for a, b in asked)
@@ -120,7 +129,26 @@ def find_by_evidence(
                 separations[pair] = best
             elif least < pairs[pair]:
                 pairs[pair], weakest[pair] = least, (x, y, best)
+    _drop_functions(found, determined, knowledge, scorer)
     return found
+
+
+def _drop_functions(found: EvidenceSkeleton, determined: Functions, knowledge: Knowledge, scorer: Scorer) -> None:
+    """Drop links of a function to columns with which all that it is a function of have more to do than it has.
+
+    Given what determines it, a function depends on nothing, whatever is true: so that alone drops no link.
+    """
+    for function, sets in determined.items():
+        for other in sorted(found.around()[function]):
+            pair = frozenset((function, other))
+            for given in sets:
+                questions = [(z, other, frozenset((function,))) for z in sorted(given - {other})]
+                if len(questions) < len(given) or knowledge.requires(function, other) or pair not in found.pairs:
+                    continue
+                linked = all(frozenset(q[:2]) in found.pairs and scorer.answers(*q) for q in questions)
+                if linked and min(scorer.weigh(questions)) > 0:
+                    del found.pairs[pair], found.weakest[pair]
+                    found.separations[pair] = given
 
 
 def _sets(

@@ -10,16 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import prod
 from numbers import Real
+from typing import Self
 
 import numpy as np
 
 from discreet.arrays import FloatArray
 from discreet.errors import SettingError, UnansweredError
 from discreet.release.oracles.components import Components, Law, contrasts
+from discreet.release.oracles.determined import find_determined, is_determined
 from discreet.release.oracles.strata import Estimates, Strata, Within
-from discreet.search.oracle import Question, Verdict
+from discreet.search.hybrid import NO_FUNCTIONS, Functions
+from discreet.search.oracle import EMPTY, Question, Verdict
 
 EFFECT = 0.1
 """Prior variance of a standardised dependence: decides which directions of a table carry weight."""
@@ -196,11 +200,19 @@ class Released:
         self._apart: dict[Question, Spectrum] = {}
         self._asked: dict[Question, Verdict] = {}
         self._known = frozenset(map(frozenset, parts.parts))
+        self.determined: Functions = NO_FUNCTIONS
+
+    def leave_out_determined(self) -> Self:
+        """Give no answer any more where what is given determines one side; returns itself."""
+        pairs = [(x, y) for x, y in combinations(sorted(self.parts.sizes), 2) if self.answers(x, y, EMPTY)]
+        evidence = self.weigh((x, y, EMPTY) for x, y in pairs)
+        self.determined = find_determined(self.estimates, dict(zip(map(frozenset, pairs), evidence, strict=True)))
+        return self
 
     def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
-        """Whether everything it takes was released."""
+        """Whether everything it takes was released, and what is given determines neither side."""
         inside = sorted(given)
-        if len(inside) > self.max_order:
+        if len(inside) > self.max_order or any(is_determined(self.determined, side, given) for side in (x, y)):
             return False
         if min(self.parts.sizes[x], self.parts.sizes[y]) < 2:
             return True  # a column with one level depends on nothing
