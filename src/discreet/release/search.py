@@ -184,7 +184,7 @@ def look(
     missing: str = LEVEL,
 ) -> EvidenceSkeleton:
     """Return the pairs that all releases so far leave open: decides what is measured next."""
-    oracle = _oracle(measurements, domain, settings.changed(alpha=Marginals.alpha), missing)
+    oracle = _oracle(measurements, domain, settings.changed(alpha=Marginals.alpha), missing, max_order=1)
     bar = _bar(domain, keep=0.0, drop=FIRST_DROP)
     return find_by_evidence(
         tuple(domain), oracle, bar, knowledge=knowledge, max_order=1, earlier=earlier, determined=oracle.determined
@@ -206,9 +206,15 @@ def _components(measurements: Sequence[Measurement], domain: Domain, missing: st
     return leave_out(parts, domain) if missing == LEAVE_OUT else parts
 
 
-def _oracle(measurements: Sequence[Measurement], domain: Domain, settings: Marginals, missing: str) -> Released:
+def _oracle(
+    measurements: Sequence[Measurement],
+    domain: Domain,
+    settings: Marginals,
+    missing: str,
+    max_order: int = Released.max_order,
+) -> Released:
     oracle = settings.oracle(_components(measurements, domain, missing), domain, seeded_generator())
-    return oracle.leave_out_determined()
+    return oracle.leave_out_determined(max_order)
 
 
 def _bar(domain: Domain, *, keep: float, drop: float) -> Bar:

@@ -31,8 +31,8 @@ MOST_CELLS = 256
 """in tables of at most so many cells."""
 
 
-def find_determined(estimates: Estimates, shared: Mapping[frozenset[str], float]) -> Functions:
-    """Return the columns that look like functions of one or two others; ``shared`` is the evidence of each pair."""
+def find_determined(estimates: Estimates, shared: Mapping[frozenset[str], float], largest: int) -> Functions:
+    """Return the columns that look like functions of up to so many others; ``shared`` is the evidence of each pair."""
     parts = estimates.parts
     near: dict[str, list[str]] = {column: [] for column in parts.sizes}
     for pair, _ in sorted(shared.items(), key=lambda item: (-item[1], sorted(item[0]))):
@@ -44,6 +44,8 @@ def find_determined(estimates: Estimates, shared: Mapping[frozenset[str], float]
     found: dict[str, list[frozenset[str]]] = {}
     for x, given in _functions(estimates, ones):
         found.setdefault(x, []).append(frozenset(given))
+    if largest < 2:
+        return found
     twos = [(x, given) for x, others in near.items() for given in _twos(parts, x, others, found.get(x, []))]
     for x, given in _functions(estimates, twos):
         found.setdefault(x, []).append(frozenset(given))

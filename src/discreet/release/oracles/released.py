@@ -202,11 +202,13 @@ class Released:
         self._known = frozenset(map(frozenset, parts.parts))
         self.determined: Functions = NO_FUNCTIONS
 
-    def leave_out_determined(self) -> Self:
-        """Give no answer any more where what is given determines one side; returns itself."""
+    def leave_out_determined(self, largest: int = max_order) -> Self:
+        """Give no answer any more where up to so many of the given columns determine one side; returns itself."""
         pairs = [(x, y) for x, y in combinations(sorted(self.parts.sizes), 2) if self.answers(x, y, EMPTY)]
         evidence = self.weigh((x, y, EMPTY) for x, y in pairs)
-        self.determined = find_determined(self.estimates, dict(zip(map(frozenset, pairs), evidence, strict=True)))
+        self.determined = find_determined(
+            self.estimates, dict(zip(map(frozenset, pairs), evidence, strict=True)), largest
+        )
         return self
 
     def answers(self, x: str, y: str, given: frozenset[str]) -> bool:
