@@ -225,7 +225,7 @@ def test_a_failed_load_spends_nothing():
 def test_json_contract():
     _, found = seeded("cancer")
     data = json.loads(json.dumps(found.to_dict()))
-    assert set(data) == {"schema", "method", "graph", "privacy", "rows", "version"}
+    assert set(data) == {"schema", "method", "graph", "privacy", "rows", "functions", "version"}
     assert data["schema"] == 2
     assert data["method"] == "marginals"
     assert data["rows"] == ROWS
@@ -258,7 +258,7 @@ def test_a_release_holds_no_exact_counts(tmp_path):
     found = dc.discover(data, domain=domain, epsilon=1)
     text = json.loads(found.to_json())
     assert set(text) == {
-        *("schema", "method", "graph", "privacy", "rows", "version"),
+        *("schema", "method", "graph", "privacy", "rows", "functions", "version"),
         *("settings", "domain", "knowledge", "measurements", "about"),
     }
     assert set(text["about"]) == {"title", "made"}  # given, and a day
