@@ -12,7 +12,6 @@ import numpy as np
 
 import discreet as dc
 from discreet.data.memory import MemoryTable
-from discreet.experiments.accuracy import find_network
 from discreet.methods.em_pc import EmPC
 from discreet.methods.flipped import FlippedSvt, FlippedTopK
 from discreet.methods.priv_pc import PrivPC
@@ -20,6 +19,7 @@ from discreet.methods.registry import budget_for
 from discreet.methods.svt_pc import SvtPC
 from discreet.release.settings import Marginals, Settings
 from discreet.room import Room
+from discreet.simulation.networks import network
 
 ROWS, DELTA = 100_000, 1e-6
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
@@ -36,7 +36,7 @@ METHODS: dict[str, Settings] = {
 
 def measure(name: str, settings: Settings, epsilon: float, runs: int) -> tuple[float, float, float]:
     """Return the means of skeleton F1, CPDAG F1 and seconds, with fresh rows and fresh noise each time."""
-    net = find_network(name)
+    net = network(name)
     domain, truth = net.domain(ROWS), dc.cpdag(net.dag)
     found = []
     for seed in range(runs):

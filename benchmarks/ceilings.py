@@ -13,7 +13,8 @@ import numpy as np
 
 import discreet as dc
 from discreet.baselines import exact as not_private
-from discreet.simulation.networks import Network, names
+from discreet.simulation.bayesian import Network
+from discreet.simulation.networks import names
 
 ROWS = (100_000, 20_000, 5_000)
 METHODS: dict[str, Callable[[object, dc.Domain], dc.Graph]] = {

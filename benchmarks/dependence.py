@@ -12,7 +12,8 @@ from scipy import stats
 
 from discreet.audit.statistics import StratifiedKendall
 from discreet.data.memory import MemoryTable
-from discreet.simulation.networks import Codes, network
+from discreet.simulation.bayesian import Codes
+from discreet.simulation.networks import network
 from discreet.statistics.dependence import Dependence
 from discreet.statistics.information import ConditionalInformation, ConditionalTotalVariation
 from discreet.statistics.margins import Margin, Margins

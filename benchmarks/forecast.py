@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from discreet.experiments.accuracy import Run, measure
+from discreet.experiments.accuracy import Task, perform
 from discreet.experiments.harness import Row, write_files
 from discreet.privacy.accounting import DELTA
 from discreet.release.expectation import WITHIN, Spread
@@ -50,10 +50,10 @@ def main(jobs: int) -> None:
             network(name).domain(max(ROWS)), epsilons=EPSILONS, rows=ROWS, delta=DELTA, networks=NETWORKS, jobs=jobs
         )
         seconds = perf_counter() - start
-        runs = [Run(name, n, e, "marginals", 1_000 + s) for n in ROWS for e in EPSILONS for s in range(RUNS)]
-        reached = list(run_all(measure, runs, jobs))
+        runs = [Task(name, n, e, "marginals", 1_000 + s) for n in ROWS for e in EPSILONS for s in range(RUNS)]
+        reached = list(run_all(perform, runs, jobs))
         for line in planned.expected:
-            same = [r for r in reached if (r["rows"], r["epsilon"]) == (line.rows, line.epsilon)]
+            same = [r for r in reached if (r["task"]["rows"], r["task"]["epsilon"]) == (line.rows, line.epsilon)]
             row: Row = {"network": name, "rows": line.rows, "epsilon": line.epsilon, "seconds": round(seconds, 1)}
             for score in ("skeleton_f1", "cpdag_f1"):
                 spread: Spread = getattr(line, score)

@@ -20,7 +20,8 @@ import discreet as dc
 from discreet.release.synthesis import synthesize
 from discreet.search.interop import extensions, to_dowhy
 from discreet.search.orientation import cpdag
-from discreet.simulation.networks import Network, read_bif
+from discreet.simulation.bayesian import Network
+from discreet.simulation.networks import read_bif
 from truth import effect
 
 ROWS = 100_000

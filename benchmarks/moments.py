@@ -19,9 +19,9 @@ import pyarrow as pa
 
 import discreet as dc
 from discreet.errors import DoubtWarning
-from discreet.experiments.accuracy import find_network
+from discreet.simulation.bayesian import Node
 from discreet.simulation.drawn import draw_network
-from discreet.simulation.networks import Node
+from discreet.simulation.networks import network
 from discreet.simulation.nonlinear import nonlinear
 
 DELTA = 1e-6
@@ -45,7 +45,7 @@ def accuracy(runs: int, names: list[str]) -> None:
 
 def _one(name: str, rows: int, epsilon: float, run: int) -> tuple[float, float, float]:
     rng = np.random.default_rng([run, rows, 7])
-    model = nonlinear(find_network(name), rng)
+    model = nonlinear(network(name), rng)
     table = pa.table(model.sample(rows, rng))
     start = time.perf_counter()
     graph = dc.discover(table, domain=model.domain(rows), epsilon=epsilon, delta=DELTA).graph

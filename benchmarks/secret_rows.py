@@ -16,7 +16,8 @@ import discreet as dc
 from discreet.domain import Domain, People
 from discreet.errors import DoubtWarning
 from discreet.search.graph import skeleton_f1
-from discreet.simulation.networks import Network, network
+from discreet.simulation.bayesian import Network
+from discreet.simulation.networks import network
 
 ROWS, TABLES = 10_000, 20
 Sample = dict[str, list[str | None]]

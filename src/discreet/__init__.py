@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from discreet.search.graph import Graph, cpdag_f1, skeleton_f1
     from discreet.search.orientation import cpdag
     from discreet.search.pc import pc
+    from discreet.simulation.bayesian import Network
     from discreet.simulation.forecast import plan
-    from discreet.simulation.networks import Network, network
+    from discreet.simulation.networks import network
 
 _HOMES = {
     "Account": "ledger.account",
@@ -49,7 +50,7 @@ _HOMES = {
     "InputError": "errors",
     "Knowledge": "domain.knowledge",
     "Marginals": "release.settings",
-    "Network": "simulation.networks",
+    "Network": "simulation.bayesian",
     "Numeric": "domain",
     "People": "domain",
     "Room": "room",

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from discreet import Discovery
-from discreet.simulation.networks import Network, read_bif
+from discreet.simulation.bayesian import Network
+from discreet.simulation.networks import read_bif
 
 ROWS = 200_000
 SYNTHETIC = 200_000

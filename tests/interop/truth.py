@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from discreet.simulation.networks import Network
+from discreet.simulation.bayesian import Network
 
 
 def share(network: Network, event: dict[str, str], *, do: dict[str, str] | None = None) -> float:

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.cli import main
 from discreet.errors import NetworkError, ReleaseError, SettingError
-from discreet.experiments.accuracy import Run, charts, find_network, measure, plan, summary
-from discreet.experiments.calibration import claims, reliability, reliability_svg
+from discreet.experiments import calibration
+from discreet.experiments.accuracy import Task, charts, perform, plan, summary
+from discreet.experiments.calibration import by_regime, reliability, reliability_svg, said_in
 from discreet.release.synthesis import csv_blocks, model_of
 from discreet.simulation.drawn import draw_network
 from discreet.testing import SeededNoise
@@ -105,16 +106,16 @@ def test_networks_are_drawn_at_random():
 def test_accuracy_is_measured(tmp_path):
     planned = plan(["cancer"], [2_000], [1.0, 3.0], 2)
     assert len(planned) == 2 * 2 + 2 * 2
-    rows = [measure(run) for run in planned]
+    rows = [perform(task) for task in planned]
     lines = summary(rows)
     assert {line["method"] for line in lines} == {"marginals", "pc", "greedy-bic"}
     assert all(0 <= line["skeleton_f1"] <= 1 for line in lines)
     drawn = charts(lines)
     assert set(drawn) == {"skeleton_f1-2000.svg", "cpdag_f1-2000.svg"}
     assert all(svg.startswith("<svg") and "cancer" in svg for svg in drawn.values())
-    assert measure(Run("drawn:6:1", 500, 1.0, "marginals", 0))["network"] == "drawn:6:1"
-    with pytest.raises(SettingError, match="drawn"):
-        find_network("drawn:x")
+    assert 0 <= perform(Task("skew:6:1", 500, 1.0, "marginals", 0))["skeleton_f1"] <= 1
+    with pytest.raises(NetworkError, match="nowhere"):
+        plan(["nowhere"], [2_000], [1.0], 2)
     with pytest.raises(SettingError, match="runs"):
         plan(["cancer"], [2_000], [1.0], 1)
 
@@ -124,10 +125,13 @@ def test_the_experiment_command(tmp_path):
     ran = CliRunner().invoke(main, ["experiment", "accuracy", *options])
     assert ran.exit_code == 0
     assert ran.stdout.startswith("| network | rows | eps 1 | eps 2 | pc, not private |")
-    assert {p.name for p in tmp_path.iterdir()} >= {"runs.csv", "accuracy.csv", "skeleton_f1-500.svg"}
-    bad = CliRunner().invoke(main, ["experiment", "accuracy", "--epsilons", "many"])
+    assert {p.name for p in tmp_path.iterdir()} >= {"runs.jsonl", "accuracy.csv", "skeleton_f1-500.svg"}
+    again = CliRunner().invoke(main, ["experiment", "accuracy", *options])
+    assert again.stdout == ran.stdout
+    assert "8 runs, 8 of them finished before" in again.stderr
+    bad = CliRunner().invoke(main, ["experiment", "accuracy", "--epsilons", "many", "--out", str(tmp_path)])
     assert bad.exit_code == 2
-    unknown = CliRunner().invoke(main, ["experiment", "accuracy", "--networks", "nowhere"])
+    unknown = CliRunner().invoke(main, ["experiment", "accuracy", "--networks", "nowhere", "--out", str(tmp_path)])
     assert unknown.exit_code == 2
 
 
@@ -136,14 +140,32 @@ def test_reliability_counts_what_is_right():
     lines = reliability(said)
     assert [(r["claims"], round(r["right"], 2)) for r in lines] == [(30, 0.0), (100, 0.9)]
     assert reliability_svg({"edges": lines}).startswith("<svg")
-    one = claims(0)
-    assert all(0 < c < 1 for c, _ in one.edges)
+
+
+def test_the_calibration_goes_on_where_it_was_broken_off(tmp_path):
+    options = ["experiment", "calibration", "--out", str(tmp_path), "--networks"]
+    assert CliRunner().invoke(main, [*options, "1"]).exit_code == 0
+    ran = CliRunner().invoke(main, [*options, "2"])
+    assert ran.exit_code == 0
+    assert "2 runs, 1 of them finished before" in ran.stderr
+    assert "| regime | where | kind | claims | said | right |" in ran.stdout
+    assert {p.name for p in tmp_path.iterdir()} == {"runs.jsonl", "calibration.csv", "regimes.csv", "calibration.svg"}
+
+
+def test_regimes_are_told_apart():
+    few = {"rows": 1_000, "columns": 8, "family": "skew", "epsilon": 1.0, "edges": [[0.8, True], [0.99, True]]}
+    many = {**few, "rows": 20_000, "edges": [[0.8, False], [0.9, True]]}
+    lines = by_regime([{**few, "arrowheads": []}, {**many, "arrowheads": []}])
+    by_rows = {
+        line["where"]: (line["claims"], line["said"], line["right"]) for line in lines if line["regime"] == "rows"
+    }
+    assert by_rows == {"1,000": (1, 0.8, 1.0), "20,000": (2, 0.85, 0.5)}
 
 
 @pytest.mark.nightly
 def test_confidences_are_calibrated_on_networks_they_were_not_fitted_on():
     """Of at least 200 edges with a confidence from .85 to .95, between 80 and 98 % are right."""
-    said = [pair for seed in range(300) for pair in claims(seed).edges]
+    said = said_in([calibration.perform(calibration.Task(seed)) for seed in range(300)], "edges")
     inside = [right for confidence, right in said if 0.85 <= confidence <= 0.95]
     assert len(inside) >= 200
     assert 0.80 <= np.mean(inside) <= 0.98

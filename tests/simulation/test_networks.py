@@ -95,3 +95,23 @@ def test_labels_and_codes_agree():
     assert list(labels) == list(net.nodes)
     for name, node in net.nodes.items():
         assert [node.levels[c] for c in codes[name]] == labels[name].tolist()
+
+
+def test_networks_are_drawn_by_name():
+    for name in ("drawn:12:3", "skew:12:3"):
+        one, again = network(name), network(name)
+        assert len(one.nodes) == 12
+        for node, same in zip(one.nodes.values(), again.nodes.values(), strict=True):
+            assert node.parents == same.parents
+            np.testing.assert_array_equal(node.table, same.table)
+            np.testing.assert_allclose(node.table.sum(axis=1), 1)
+    for wrong in ("drawn:x", "skew:1:0", "skew:5", "skew:5:-1"):
+        with pytest.raises(NetworkError):
+            network(wrong)
+
+
+def test_skewed_networks_have_common_levels():
+    codes = network("skew:40:1").sample_codes(20_000, np.random.default_rng(0))
+    common = [np.bincount(code).max() / len(code) for code in codes.values()]
+    even = network("drawn:40:1").sample_codes(20_000, np.random.default_rng(0))
+    assert np.median(common) > 0.8 > np.median([np.bincount(code).max() / len(code) for code in even.values()])

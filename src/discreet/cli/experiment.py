@@ -19,18 +19,18 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.option("--networks", default="", help="Names with commas, or drawn:COLUMNS:SEED.  [default: all bundled]")
+@click.option(
+    "--networks",
+    default="",
+    help="Names with commas; drawn:COLUMNS:SEED, skew:COLUMNS:SEED too.  [default: all bundled]",
+)
 @click.option("--rows", default="100000", show_default=True, help="Numbers of rows, with commas.")
 @click.option("--epsilons", default="0.1,0.3,1,3", show_default=True, help="Total budgets, with commas.")
 @click.option("--runs", default=10, show_default=True, help="Runs a setting, each with fresh rows and fresh noise.")
 @click.option("--search", type=Choice(searches), default="hybrid", show_default=True)
 @click.option("--ceilings/--no-ceilings", default=True, show_default=True, help="Also the methods without privacy.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Folder for runs.csv, accuracy.csv, and charts if there are several epsilons.",
-)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, the table and charts.")
 def accuracy(
     networks: str,
     rows: str,
@@ -39,55 +39,57 @@ def accuracy(
     search: str,
     ceilings: bool,
     jobs: int,
-    out: Path | None,
+    out: Path,
 ) -> None:
-    """Skeleton and CPDAG F1 (mean of the runs, with its standard error) as a Markdown table."""
-    from discreet.experiments.accuracy import as_text, charts, find_network, measure, plan, summary
-    from discreet.experiments.harness import write_files
-    from discreet.simulation.processes import run_all
+    """Skeleton and CPDAG F1 (mean of the runs, with its standard error) as a Markdown table.
 
-    chosen = [name for name in networks.split(",") if name]
-    for name in chosen:
-        find_network(name)
-    planned = plan(
-        chosen, whole_numbers_in(rows, "rows"), numbers_in(epsilons, "epsilons"), runs, ceilings=ceilings, search=search
-    )
-    found = []
-    for i, row in enumerate(run_all(measure, planned, jobs), start=1):
-        found.append(row)
-        if i % 20 == 0 or i == len(planned):
-            click.echo(f"{i} of {len(planned)} runs", err=True)
+    Finished runs are kept in OUT/runs.jsonl and not done again. The table shows what was asked for.
+    """
+    from discreet.experiments.accuracy import Task, as_text, charts, perform, plan, summary
+    from discreet.experiments.harness import KeptRuns, go_on, write_files
+
+    budgets = numbers_in(epsilons, "epsilons")
+    planned = plan(names_in(networks), whole_numbers_in(rows, "rows"), budgets, runs, ceilings=ceilings, search=search)
+    kept = KeptRuns(out / "runs.jsonl")
+    _, interrupted = go_on(kept, planned, kept.finished(Task), perform, jobs=jobs, effort=lambda task: task.rows)
+    finished = kept.finished(Task)
+    found = [finished[task] for task in planned if task in finished]
     lines = summary(found)
     for line in as_text(lines):
         click.echo(line)
-    if out is not None:
-        write_files(out, {"runs.csv": found, "accuracy.csv": lines, **charts(lines)})
+    click.echo(f"Written: {', '.join(write_files(out, {'accuracy.csv': lines, **charts(lines)}))}", err=True)
+    if interrupted:
+        raise click.Abort
 
 
 @experiment.command()
 @click.option("--networks", type=click.IntRange(1), default=200, show_default=True, help="How many to draw at random.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for calibration.csv and calibration.svg.")
-def calibration(networks: int, jobs: int, out: Path | None) -> None:
-    """Whether edges and arrowheads are right as often as their confidence says, on networks it was not fitted on."""
-    from discreet.experiments.calibration import claims, reliability, reliability_svg
-    from discreet.experiments.harness import write_files
-    from discreet.simulation.processes import run_all
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for runs, tables and a chart.")
+def calibration(networks: int, jobs: int, out: Path) -> None:
+    """Whether edges and arrowheads are right as often as their confidence says, on networks it was not fitted on.
 
-    said: dict[str, list[tuple[float, bool]]] = {"edges": [], "arrowheads": []}
-    for found in run_all(claims, list(range(networks)), jobs):
-        said["edges"] += found.edges
-        said["arrowheads"] += found.arrows
-    by_kind = {kind: reliability(pairs) for kind, pairs in said.items()}
-    for kind, lines in by_kind.items():
-        for line in lines:
-            between = f"{line['from']:.2f} to {line['to']:.2f}"
-            click.echo(
-                f"{kind:>10}  {between}  {line['claims']:6d}  said {line['said']:.3f}  right {line['right']:.3f}"
-            )
-    if out is not None:
-        rows = [{"kind": kind, **line} for kind, lines in by_kind.items() for line in lines]
-        write_files(out, {"calibration.csv": rows, "calibration.svg": reliability_svg(by_kind)})
+    Finished runs are kept in OUT/runs.jsonl and not done again. The tables show all that is there.
+    """
+    from discreet.experiments.calibration import KINDS, Task, by_regime, perform, reliability, reliability_svg, said_in
+    from discreet.experiments.harness import KeptRuns, go_on, markdown, write_files
+
+    kept, planned = KeptRuns(out / "runs.jsonl"), [Task(seed) for seed in range(networks)]
+    _, interrupted = go_on(kept, planned, kept.finished(Task), perform, jobs=jobs, effort=lambda _: 1)
+    records = list(kept.finished(Task).values())
+    by_kind = {kind: reliability(said_in(records, kind)) for kind in KINDS}
+    rows = [{"kind": kind, **line} for kind, lines in by_kind.items() for line in lines]
+    regimes = by_regime(records)
+    for table in (rows, regimes):
+        if table:
+            cells = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in line.values()] for line in table]
+            for line in (*markdown(list(table[0]), cells), ""):
+                click.echo(line)
+    pictures = {"calibration.svg": reliability_svg(by_kind)}
+    written = write_files(out, {"calibration.csv": rows, "regimes.csv": regimes, **pictures})
+    click.echo(f"Written: {', '.join(written)}", err=True)
+    if interrupted:
+        raise click.Abort
 
 
 @experiment.command("priv-pc")

@@ -10,8 +10,10 @@ import numpy as np
 
 from discreet.baselines import exact as not_private
 from discreet.data.memory import MemoryTable
+from discreet.domain import Domain
 from discreet.errors import SettingError
-from discreet.experiments.harness import Row, group_by, markdown, points_by, summarize
+from discreet.experiments import harness
+from discreet.experiments.harness import Record, Row, group_by, markdown, points_by, summarize
 from discreet.methods.discover import discover_in
 from discreet.privacy.accounting import DELTA
 from discreet.privacy.budget import Budget
@@ -20,8 +22,7 @@ from discreet.report.charts import Axis, line_chart
 from discreet.room import Room
 from discreet.search.graph import Graph, cpdag_f1, shd, skeleton_f1
 from discreet.search.orientation import cpdag
-from discreet.simulation.drawn import draw_network
-from discreet.simulation.networks import Network, names, network
+from discreet.simulation.networks import names, network
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CEILINGS = ("pc", "greedy-bic")
@@ -29,7 +30,7 @@ SCORES = ("skeleton_f1", "cpdag_f1")
 
 
 @dataclass(frozen=True)
-class Run:
+class Task(harness.Task):
     """One run: a network, a number of rows, and a private epsilon or a method that is not private."""
 
     network: str
@@ -48,67 +49,50 @@ def plan(
     *,
     ceilings: bool = True,
     search: str = "hybrid",
-) -> list[Run]:
+) -> list[Task]:
     """Return all runs, those of one setting together."""
     if runs < 2:
         raise SettingError("runs: at least 2, to tell the spread")
     planned = []
+    for name in networks:
+        network(name)  # refuses unknown names before anything is run
     for name in networks or names():
         for n in rows:
             for epsilon in epsilons:
-                planned += [Run(name, n, epsilon, "marginals", s, search=search) for s in range(runs)]
+                planned += [Task(name, n, epsilon, "marginals", s, search=search) for s in range(runs)]
             if ceilings:
-                planned += [Run(name, n, None, method, s) for method in CEILINGS for s in range(runs)]
+                planned += [Task(name, n, None, method, s) for method in CEILINGS for s in range(runs)]
     return planned
 
 
-def find_network(name: str) -> Network:
-    """Return a bundled network, or one drawn at random for ``drawn:COLUMNS:SEED``."""
-    if name.startswith("drawn:"):
-        parts = name.split(":")[1:]
-        if len(parts) != 2 or not all(part.isdigit() for part in parts):
-            raise SettingError("networks: a bundled name, or drawn:COLUMNS:SEED")
-        return draw_network(np.random.default_rng([int(parts[1]), 5]), int(parts[0]))
-    return network(name)
-
-
-def measure(run: Run) -> Row:
+def perform(task: Task) -> Record:
     """Draw rows, find the graph, compare it with the true one."""
-    net = find_network(run.network)
-    domain, truth = net.domain(run.rows), cpdag(net.dag)
-    codes = net.sample_codes(run.rows, np.random.default_rng([run.seed, run.rows, 7]))
+    net = network(task.network)
+    domain, truth = net.domain(task.rows), cpdag(net.dag)
+    codes = net.sample_codes(task.rows, np.random.default_rng([task.seed, task.rows, 7]))
     table = MemoryTable(codes, {c: domain.size(c) for c in domain})
     start = perf_counter()
-    graph = _find(run, table, domain.rows, net)
+    graph = _find(task, table, domain)
     seconds = perf_counter() - start
-    return {
-        "network": run.network,
-        "rows": run.rows,
-        "method": run.method,
-        "epsilon": "" if run.epsilon is None else run.epsilon,
-        "seed": run.seed,
-        "skeleton_f1": skeleton_f1(graph, truth),
-        "cpdag_f1": cpdag_f1(graph, truth),
-        "shd": shd(graph, truth),
-        "seconds": round(seconds, 3),
-    }
+    scores = {"skeleton_f1": skeleton_f1(graph, truth), "cpdag_f1": cpdag_f1(graph, truth), "shd": shd(graph, truth)}
+    return {"task": task.to_dict(), **scores, "seconds": round(seconds, 3)}
 
 
-def _find(run: Run, table: MemoryTable, rows: int, net: Network) -> Graph:
-    domain = net.domain(rows)
-    if run.method == "pc":
+def _find(task: Task, table: MemoryTable, domain: Domain) -> Graph:
+    if task.method == "pc":
         return not_private.pc(table, domain)
-    if run.method == "greedy-bic":
+    if task.method == "greedy-bic":
         return not_private.greedy_bic(table, domain)
-    room = Room(table, domain, Budget(epsilon=run.epsilon or 0.0, delta=min(DELTA, 0.1 / run.rows)))
-    return discover_in(room, Marginals(search=run.search)).graph
+    room = Room(table, domain, Budget(epsilon=task.epsilon or 0.0, delta=min(DELTA, 0.1 / task.rows)))
+    return discover_in(room, Marginals(search=task.search)).graph
 
 
-def summary(rows: Sequence[Row]) -> list[Row]:
+def summary(records: Sequence[Record]) -> list[Row]:
     """Return the mean of each setting with its standard error."""
-    groups = group_by(rows, lambda row: (row["network"], row["rows"], row["method"], row["epsilon"]))
+    groups = group_by(records, lambda r: tuple(r["task"][k] for k in ("network", "rows", "method", "epsilon")))
     result: list[Row] = []
-    for (name, n, method, epsilon), members in groups.items():
+    for (name, n, method, given), members in groups.items():
+        epsilon = "" if given is None else given
         line: Row = {"network": name, "rows": n, "method": method, "epsilon": epsilon, "runs": len(members)}
         for score in (*SCORES, "seconds"):
             line[score], line[f"{score}_error"], _ = summarize([float(m[score]) for m in members], 3)

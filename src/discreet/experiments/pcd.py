@@ -37,7 +37,8 @@ from discreet.privacy.mechanisms.noisy_rank import noisy_rank_for
 from discreet.room import Room
 from discreet.search.graph import Graph
 from discreet.search.pc import find_skeleton
-from discreet.simulation.networks import Network, Node, network
+from discreet.simulation.bayesian import Network, Node
+from discreet.simulation.networks import network
 from discreet.simulation.nonlinear import Values, nonlinear, nonlinear_as_printed
 from discreet.statistics.permutation import Compared, PermutedHSIC, beyond
 

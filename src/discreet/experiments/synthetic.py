@@ -54,7 +54,8 @@ from discreet.report.charts import Axis, Line, panels
 from discreet.room import Room
 from discreet.search.graph import Graph, cpdag_f1, skeleton_f1
 from discreet.search.orientation import cpdag
-from discreet.simulation.networks import Network, names, network
+from discreet.simulation.bayesian import Network
+from discreet.simulation.networks import names, network
 
 COMMAND = ".venv-synthetic/bin/python benchmarks/synthesize.py"
 """What makes rows. It goes on until its input ends. Each line that it is handed is a list in JSON: a method, rho, a

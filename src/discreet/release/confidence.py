@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.arrays import FloatArray
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.release.discovery import Confidence
+from discreet.release.global_fit import GlobalFit
 from discreet.release.oracles.released import Released
 from discreet.search.graph import Arc, Graph, Pair, colliders
 from discreet.search.hybrid import COLLIDER, Bar, EvidenceSkeleton, TripleQuestions
@@ -26,12 +28,28 @@ from discreet.search.oracle import EMPTY, Question
 EDGE_DRAWS = 200
 MARK_DRAWS = 16
 
-EDGE_CURVE = (0.11, 0.194, 0.843)
-"""Weight of a constant, of how often the edge stays (log odds), and of the logarithm of its weakest evidence."""
 
-MARK_CURVE = (-1.671, 0.613, 1.114, 0.551, 0.402)
-"""Weight of a constant, of how often the arrowhead comes out again (log odds), of being an arm of a collider, of what
-speaks against that, and of the edge's own log odds."""
+@dataclass(frozen=True)
+class Curves:
+    """Logistic curves: the weight of a constant, then of every feature.
+
+    Parameters
+    ----------
+    edge
+        Of an edge: how often it stays (log odds), the logarithm of its weakest evidence, and where a fit decided, that
+        of how much more the best graph costs without it.
+    mark
+        Of an arrowhead: how often it comes out again (log odds), of being an arm of a collider, of what speaks against
+        that; where a fit decided instead of these, the logarithm of how much more the best graph costs with the arrow
+        turned. Then the edge's own log odds.
+    """
+
+    edge: tuple[float, ...]
+    mark: tuple[float, ...]
+
+
+BY_EVIDENCE = Curves(edge=(0.11, 0.194, 0.843), mark=(-1.671, 0.613, 1.114, 0.551, 0.402))
+BY_FIT = Curves(edge=(0.11, 0.194, 0.843, 0.0), mark=(-1.671, 0.613, 0.402))
 
 MOST_AGAINST = -5.0
 """Evidence against a collider counts no further than this."""
@@ -42,31 +60,36 @@ LEAST_STATED, MOST_STATED = 0.01, 0.99
 
 def confidences(
     graph: Graph,
-    found: EvidenceSkeleton,
-    bar: Bar,
-    around: Sequence[TripleQuestions],
-    oracle: Released,
-    direct: Callable[[Mapping[Question, float]], Graph],
-    rng: np.random.Generator,
-    *,
+    edges: Mapping[Pair, tuple[float, ...]],
+    marks: Mapping[Arc, tuple[float, ...]],
+    curves: Curves,
     knowledge: Knowledge = NOTHING_KNOWN,
 ) -> dict[Pair, Confidence]:
-    """Return the confidence of every edge and arrowhead of a graph; ``direct`` makes a graph of redrawn evidence."""
-    edges = edge_features(found, bar, oracle, rng)
-    marks = mark_features(graph, found, around, oracle, direct, rng)
-    result = {pair: Confidence(_round(_curve(EDGE_CURVE, edges[pair])), None) for pair in graph.skeleton}
+    """Return the confidence of every edge and arrowhead of a graph, from their features."""
+    result = {pair: Confidence(_round(_curve(curves.edge, edges[pair])), None) for pair in graph.skeleton}
     for a, b in graph.directed:
         pair = frozenset((a, b))
         edge = arrow = result[pair].edge
         if not knowledge.forces(a, b):
-            arrow = min(_round(_curve(MARK_CURVE, (*marks[pair], _log_odds(edge)))), edge)
+            arrow = min(_round(_curve(curves.mark, (*marks[a, b], _log_odds(edge)))), edge)
         result[pair] = Confidence(edge, arrow)
-    return result
+    return {pair: sure for pair, sure in result.items() if not knowledge.requires(*pair)}
+
+
+def fit_features(
+    fitted: GlobalFit, bar: Bar, oracle: Released, rng: np.random.Generator
+) -> tuple[dict[Pair, tuple[float, ...]], dict[Arc, tuple[float, ...]]]:
+    """Return the features of every edge, and of every arrow, of a graph that a fit decided."""
+    edges = {
+        pair: (*features, math.log1p(max(fitted.edges.get(pair, 0.0), 0.0)))
+        for pair, features in edge_features(fitted.found, bar, oracle, rng).items()
+    }
+    return edges, {arc: (math.log1p(max(margin, 0.0)),) for arc, margin in fitted.arrows.items()}
 
 
 def edge_features(
     found: EvidenceSkeleton, bar: Bar, oracle: Released, rng: np.random.Generator
-) -> dict[Pair, tuple[float, float]]:
+) -> dict[Pair, tuple[float, ...]]:
     """Return, for every edge, the log odds that it stays, and the logarithm of its weakest evidence."""
     pairs = sorted(found.pairs, key=sorted)
     first: list[Question] = [(*_ends(pair), EMPTY) for pair in pairs]
@@ -90,7 +113,7 @@ def mark_features(
     oracle: Released,
     direct: Callable[[Mapping[Question, float]], Graph],
     rng: np.random.Generator,
-) -> dict[Pair, tuple[float, float, float]]:
+) -> dict[Arc, tuple[float, ...]]:
     """Return, for every arrow, the log odds that it comes out again, and what is said of the colliders it rests on."""
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     drawn = oracle.redraw(questions, MARK_DRAWS, rng)
@@ -100,10 +123,7 @@ def mark_features(
         again.append([arc in marks for arc in graph.directed])
     shares = np.array(again, dtype=np.float64).reshape(len(drawn), -1)
     rests = collider_features(graph, found, oracle)
-    return {
-        frozenset(arc): (_smooth_log_odds(column), *rests[arc])
-        for arc, column in zip(graph.directed, shares.T, strict=True)
-    }
+    return {arc: (_smooth_log_odds(column), *rests[arc]) for arc, column in zip(graph.directed, shares.T, strict=True)}
 
 
 def collider_features(graph: Graph, found: EvidenceSkeleton, oracle: Released) -> dict[Arc, tuple[float, float]]:

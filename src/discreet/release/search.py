@@ -14,8 +14,16 @@ from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import DoubtWarning, ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
 from discreet.progress import Progress
-from discreet.release.confidence import confidences
+from discreet.release.confidence import (
+    BY_EVIDENCE,
+    BY_FIT,
+    confidences,
+    edge_features,
+    fit_features,
+    mark_features,
+)
 from discreet.release.discovery import CHANGED, Confidence, Discovery
+from discreet.release.global_fit import refine
 from discreet.release.missing import LEAVE_OUT, LEVEL, MISSING, leave_out
 from discreet.release.oracles.components import Components
 from discreet.release.oracles.released import EFFECT, Released
@@ -259,13 +267,19 @@ def _hybrid(
     questions = list(dict.fromkeys(q for t in around for q in t.questions))
     weights = weigh_triples(around, dict(zip(questions, oracle.weigh(questions), strict=True)))
     graph = direct(names, found.pairs, weights, knowledge, seeded_generator(), unasked=found.unasked)
+    fitted = refine(graph, found, oracle, bar.keep, knowledge, order)
+    if fitted is not None:
+        edges, arrows = fit_features(fitted, bar, oracle, seeded_generator())
+        return fitted.graph, confidences(fitted.graph, edges, arrows, BY_FIT, knowledge)
 
     def again(evidence: Mapping[Question, float]) -> Graph:
         weighed = weigh_triples(around, evidence)
         return direct(names, found.pairs, weighed, knowledge, seeded_generator(), unasked=found.unasked, restarts=0)
 
-    sure = confidences(graph, found, bar, around, oracle, again, seeded_generator(), knowledge=knowledge)
-    return graph, {pair: c for pair, c in sure.items() if not knowledge.requires(*pair)}
+    rng = seeded_generator()
+    edges = edge_features(found, bar, oracle, rng)
+    marks = mark_features(graph, found, around, oracle, again, rng)
+    return graph, confidences(graph, edges, marks, BY_EVIDENCE, knowledge)
 
 
 def _greedy(

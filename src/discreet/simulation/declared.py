@@ -18,8 +18,8 @@ from discreet.domain import Column, Domain, Numeric
 from discreet.domain.columns import GRID, STEPS
 from discreet.errors import NetworkError
 from discreet.search.graph import Arc, Graph, from_parents
+from discreet.simulation.bayesian import draw_codes
 from discreet.simulation.drawn import MAX_PARENTS, REACH, draw_graded
-from discreet.simulation.networks import draw_codes
 
 CodeArray = npt.NDArray[np.uint16]
 Codes = dict[str, CodeArray]

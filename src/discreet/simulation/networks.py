@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from dataclasses import dataclass
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -17,24 +16,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from discreet.domain import Categorical, Domain
 from discreet.domain.yaml import read_text
 from discreet.errors import NetworkError
-from discreet.search.graph import Graph, from_parents
+from discreet.simulation.bayesian import Network, Node
+from discreet.simulation.drawn import FAMILIES, draw_named
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _BLOCK = re.compile(r"(network|variable|probability)\s+([^{]*)\{((?:[^{}]|\{[^{}]*\})*)\}", re.DOTALL)
 _LEVELS = re.compile(r"type\s+discrete\s*\[\s*(\d+)\s*\]\s*\{([^}]*)\}")
 _ENTRY = re.compile(r"\s*(?:property[^;]*|(table|default|\([^)]*\))([^;]*));")
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """One variable: its levels, its parents, and a row of probabilities for each configuration of the parents."""
-
-    levels: tuple[str, ...]
-    parents: tuple[str, ...]
-    table: npt.NDArray[np.float64]
 
 
 def parse(text: str) -> dict[str, Node]:
@@ -119,69 +109,6 @@ def _row(
     return int(np.ravel_multi_index(codes, shape)) if codes else 0
 
 
-Codes = dict[str, npt.NDArray[np.uint8]]
-
-
-@dataclass(frozen=True)
-class Network:
-    """A Bayesian network over categorical columns."""
-
-    name: str
-    nodes: dict[str, Node]
-
-    @property
-    def dag(self) -> Graph:
-        """The true graph."""
-        return from_parents({name: node.parents for name, node in self.nodes.items()})
-
-    def domain(self, rows: int) -> Domain:
-        """Return the public domain of a table of that many rows."""
-        columns = {name: Categorical(categories=node.levels) for name, node in self.nodes.items()}
-        return Domain(columns, rows=rows)
-
-    def sample_codes(self, rows: int, rng: np.random.Generator) -> Codes:
-        """Draw rows by forward sampling, as codes."""
-        drawn: Codes = {}
-        for name in self.in_order():
-            node = self.nodes[name]
-            if max(len(self.nodes[n].levels) for n in (name, *node.parents)) > 256:
-                raise NetworkError(f"{name}: more than 256 levels")
-            at = np.zeros(rows, dtype=np.uint32)
-            for parent in node.parents:
-                at = at * np.uint32(len(self.nodes[parent].levels)) + drawn[parent]
-            drawn[name] = draw_codes(node.table, at if node.parents else None, rows, rng).astype(np.uint8)
-        return {name: drawn[name] for name in self.nodes}
-
-    def sample(self, rows: int, rng: np.random.Generator) -> dict[str, npt.NDArray[np.str_]]:
-        """Draw rows as labels, one array a column."""
-        codes = self.sample_codes(rows, rng)
-        return {name: np.array(self.nodes[name].levels)[code] for name, code in codes.items()}
-
-    def in_order(self) -> list[str]:
-        """Return the names of the nodes, parents first."""
-        done: dict[str, None] = {}
-        while len(done) < len(self.nodes):
-            ready = [n for n, node in self.nodes.items() if n not in done and all(p in done for p in node.parents)]
-            if not ready:
-                raise NetworkError(f"network {self.name!r} has a cycle")
-            done.update(dict.fromkeys(ready))
-        return list(done)
-
-
-def draw_codes(
-    table: npt.NDArray[np.float64], at: npt.NDArray[np.uint32] | None, rows: int, rng: np.random.Generator
-) -> npt.NDArray[np.uint16]:
-    """Draw a code a row, by the shares in the table's row that each stands at; all at the first without ``at``."""
-    steps = np.cumsum(table, axis=1, dtype=np.float64)[:, :-1].astype(np.float32)
-    u = rng.random(rows, dtype=np.float32)
-    if at is None:
-        return np.searchsorted(steps[0], u, side="right").astype(np.uint16)
-    code = np.zeros(rows, dtype=np.uint16)
-    for step in steps.T:
-        code += u >= step[at]
-    return code
-
-
 def names() -> tuple[str, ...]:
     """Return the names of the bundled networks."""
     folder = files("discreet.simulation") / "data"
@@ -189,9 +116,12 @@ def names() -> tuple[str, ...]:
 
 
 def network(name: str) -> Network:
-    """Return a bundled network by name."""
+    """Return a bundled network by name, or one drawn at random for ``drawn:COLUMNS:SEED`` or ``skew:COLUMNS:SEED``."""
+    if name.partition(":")[0] in FAMILIES:
+        return draw_named(name)
     if name not in names():
-        raise NetworkError(f"no network {name!r}; there are {', '.join(names())}")
+        families = " and ".join(f"{family}:COLUMNS:SEED" for family in FAMILIES)
+        raise NetworkError(f"no network {name!r}; there are {', '.join(names())}, and drawn: {families}")
     packed = (files("discreet.simulation") / "data" / f"{name}.bif.gz").read_bytes()
     return Network(name, parse(gzip.decompress(packed).decode("utf-8")))
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from discreet.domain import Domain, Numeric
 from discreet.search.graph import Graph, from_parents
-from discreet.simulation.networks import Network
+from discreet.simulation.bayesian import Network
 
 Values = npt.NDArray[np.float64]
 
