@@ -154,3 +154,13 @@ def test_a_climb_ends_where_no_single_change_helps():
     climber = Climber(data, free(4), Profile(4))
     at = climber.climb(fit(data, ((),) * 4))
     assert climber.climb(at).cost == at.cost
+
+
+def test_columns_with_one_level_are_there_but_say_nothing():
+    some = made_up(np.random.default_rng(5), (1, 2))
+    data = Correlations(np.array([0, 1, 1, 3]), some.seen, some.weights, 1.0)
+    required = free(3)
+    required.required[0, 1] = required.required[1, 0] = True
+    found, _ = search(data, ((), (0,), ()), required, lambda _: [])
+    assert found.parents[1] == (0,) or found.parents[0] == (1,)
+    assert found.cost == pytest.approx(1.0 + search(some, ((), ()), free(2), lambda _: [])[0].cost)

@@ -3,9 +3,10 @@
 A redrawn residual is the one that was seen plus a draw of its whole null covariance (sampling and noise). An edge
 is as sure as often as its weakest questions keep it, and as strong as its weakest evidence; an arrowhead as often
 as it comes out again when all triples are redrawn, and more if it is an arm of a collider that no other neighbour
-explains away. Both go through a logistic curve that was fitted on random networks (``benchmarks/fit_confidence.py``),
-since even what never wavers may be wrong: a hidden path, a set that was not asked. An arrowhead that knowledge settles
-is as sure as its edge.
+explains away. Where a fit to all pairs decided, what counts is how much worse the best graph fits that was tried
+without the edge, or with the arrow turned. All go through logistic curves that were fitted on random networks
+(``benchmarks/fit_confidence.py``), since even what never wavers may be wrong: a hidden path, a set that was not asked.
+An arrowhead that knowledge settles is as sure as its edge.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from discreet.search.oracle import EMPTY, Question
 EDGE_DRAWS = 200
 MARK_DRAWS = 16
 
+ROWS = 10_000
+
 
 @dataclass(frozen=True)
 class Curves:
@@ -36,20 +39,20 @@ class Curves:
     Parameters
     ----------
     edge
-        Of an edge: how often it stays (log odds), the logarithm of its weakest evidence, and where a fit decided, that
-        of how much more the best graph costs without it.
+        Of an edge: how often it stays (log odds), the logarithm of its weakest evidence, and where a fit decided, those
+        of how much more the best graph costs without it and of the rows (in units of ``ROWS``).
     mark
-        Of an arrowhead: how often it comes out again (log odds), of being an arm of a collider, of what speaks against
-        that; where a fit decided instead of these, the logarithm of how much more the best graph costs with the arrow
-        turned. Then the edge's own log odds.
+        Of an arrowhead: how often it comes out again (log odds), whether it is an arm of a collider, and what speaks
+        against that. Where a fit decided, instead of these the logarithms of how much more the best graph costs with
+        the arrow turned and of the rows. Then the edge's own log odds.
     """
 
     edge: tuple[float, ...]
     mark: tuple[float, ...]
 
 
-BY_EVIDENCE = Curves(edge=(0.11, 0.194, 0.843), mark=(-1.671, 0.613, 1.114, 0.551, 0.402))
-BY_FIT = Curves(edge=(0.11, 0.194, 0.843, 0.0), mark=(-1.671, 0.613, 0.402))
+BY_EVIDENCE = Curves(edge=(0.201, 0.059, 0.802), mark=(-3.039, 0.659, 1.626, 0.653, 0.704))
+BY_FIT = Curves(edge=(-0.497, 0.271, 0.049, 0.825, -0.176), mark=(-1.158, 0.258, 0.167, 0.506))
 
 MOST_AGAINST = -5.0
 """Evidence against a collider counts no further than this."""
@@ -80,11 +83,10 @@ def fit_features(
     fitted: GlobalFit, bar: Bar, oracle: Released, rng: np.random.Generator
 ) -> tuple[dict[Pair, tuple[float, ...]], dict[Arc, tuple[float, ...]]]:
     """Return the features of every edge, and of every arrow, of a graph that a fit decided."""
-    edges = {
-        pair: (*features, math.log1p(max(fitted.edges.get(pair, 0.0), 0.0)))
-        for pair, features in edge_features(fitted.found, bar, oracle, rng).items()
-    }
-    return edges, {arc: (math.log1p(max(margin, 0.0)),) for arc, margin in fitted.arrows.items()}
+    size = math.log(oracle.parts.rows / ROWS)
+    known = edge_features(fitted.found, bar, oracle, rng)
+    edges = {pair: (*known[pair], math.log1p(max(margin, 0.0)), size) for pair, margin in fitted.edges.items()}
+    return edges, {arc: (math.log1p(max(margin, 0.0)), size) for arc, margin in fitted.arrows.items()}
 
 
 def edge_features(

@@ -45,9 +45,9 @@ class Standard:
 
 
 def correlations(estimates: Estimates, price: float) -> tuple[tuple[str, ...], Correlations, float]:
-    """Return columns with more than one level, their correlations, and how much more noise there is than sampling."""
+    """Return the columns in order, their correlations, and how much more noise there is than sampling."""
     parts = estimates.parts
-    names = tuple(sorted(column for column, size in parts.sizes.items() if size > 1))
+    names = tuple(sorted(parts.sizes))
     columns = [Standard.of(estimates, name) for name in names]
     starts = np.concatenate([[0], np.cumsum([len(column.scales) for column in columns])])
     seen = np.zeros((starts[-1], starts[-1]))
