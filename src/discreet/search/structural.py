@@ -34,6 +34,9 @@ LEAST_GAIN = 1e-6
 KEPT = 0.5
 """A change is made if it brings this part of what it promised, or if nothing better was made before it."""
 
+HOPELESS = 20.0
+"""No climb makes up for a change that costs more than this."""
+
 CHECKS = 3
 """How often what was found is checked, and mended."""
 
@@ -313,7 +316,7 @@ class Climber:
             a, b = (x, y) if x in at.parents[y] else (y, x)
             possible = self._may_turn(at, a, b) if kind == "turn" else not self.rules.required[x, y]
             new = self._make(at, (kind, a, b)) if a in at.parents[b] and possible else None
-            if new is None:
+            if new is None or new.cost > at.cost + HOPELESS:
                 continue
             new = self.climb(new, (a, b), (x, y))
             if new.cost < at.cost - LEAST_GAIN:
