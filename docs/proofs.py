@@ -56,6 +56,7 @@ PARTS = (
     "audit/blackbox.md",
     "docs/theory/published.md",
     "docs/theory/open-questions.md",
+    "search/structural.md",
 )
 """The parts in their order. New ones come last, so that numbers stay what they were."""
 

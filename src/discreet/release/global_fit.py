@@ -8,19 +8,21 @@ evidence as well, since parents that interact look to it like more arrows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.arrays import FloatArray
 from discreet.domain.knowledge import Knowledge
 from discreet.release.oracles.correlations import correlations
 from discreet.release.oracles.released import Released
 from discreet.search.graph import Arc, Graph, Pair, colliders
-from discreet.search.hybrid import EvidenceSkeleton
+from discreet.search.hybrid import EvidenceSkeleton, list_triples, weigh_triples
 from discreet.search.oracle import Question
 from discreet.search.orientation import Claim, extension, orient, unshielded
-from discreet.search.structural import Fit, Parents, Profile, Rules, search
+from discreet.search.structural import Fit, Parents, Rules, Triple, misfit, search
 
 NOISY = 0.5
 """Noise against sampling, in variance of a typical correlation, from which on the fit to all pairs decides."""
@@ -33,6 +35,12 @@ SEPARATED = -5.0
 
 BORNE_OUT = 2.0
 """Evidence that an arrow needs that the fit adds to what evidence found."""
+
+MOST_MISFIT = 1.2
+"""A fit that misses the correlations by more than this, in squares of what is uncertain, is no fit."""
+
+DOUBT = 5.0
+"""Evidence on a collider that is left out of account: the fit has looked at the same pairs."""
 
 MOST_MARGIN = 1e3
 """No graph is known to cost more than this beyond the best."""
@@ -60,8 +68,13 @@ def refine(
     if noise < NOISY or not max_order:
         return None
     refiner = _Refiner(names, found, oracle, max_order, {})
-    best, profile = search(data, refiner.parents_in(graph), refiner.rules(knowledge), refiner.unfounded)
-    return refiner.tell(graph.nodes, best, profile, knowledge)
+    rules = refiner.rules(knowledge)
+    best, tried = search(data, refiner.parents_in(graph), rules, refiner.unfounded)
+    if misfit(data, best) > MOST_MISFIT:
+        return None
+    heard = replace(data, colliders=refiner.colliders(best))
+    turned, directed = search(heard, best.parents, rules.keep(best), lambda _: ())
+    return refiner.tell(graph.nodes, turned, tried.apart - best.cost, directed.directed.T - turned.cost, knowledge)
 
 
 @dataclass(frozen=True)
@@ -131,8 +144,25 @@ class _Refiner:
     def _pair(self, a: int, b: int) -> Pair:
         return frozenset((self.names[a], self.names[b]))
 
-    def tell(self, nodes: tuple[str, ...], best: Fit, profile: Profile, knowledge: Knowledge) -> GlobalFit:
-        """Return what was found by name: the class of the best graph, and by how much it is the best."""
+    def colliders(self, at: Fit) -> dict[Triple, float]:
+        """Return what evidence clearly says of the unshielded triples of a graph, beyond doubt on either side."""
+        place = {name: i for i, name in enumerate(self.names)}
+        pairs = {self._pair(a, b): 0.0 for b, given in enumerate(at.parents) for a in given}
+        around = list_triples(replace(self.found, pairs=pairs), self.oracle, max_order=self.max_order)
+        around = [t for t in around if frozenset(t.ends) not in pairs]
+        questions = list(dict.fromkeys(q for t in around for q in t.questions))
+        weights = weigh_triples(around, dict(zip(questions, self.oracle.weigh(questions), strict=True)))
+        clear = {}
+        for (ends, middle), weight in weights.items():
+            if abs(weight) > DOUBT:
+                a, b = sorted(place[end] for end in ends)
+                clear[(a, b), place[middle]] = math.copysign(abs(weight) - DOUBT, weight)
+        return clear
+
+    def tell(
+        self, nodes: tuple[str, ...], best: Fit, apart: FloatArray, turned: FloatArray, knowledge: Knowledge
+    ) -> GlobalFit:
+        """Return what was found by name: the class of the best graph, and how much more others cost."""
         names = self.names
         arcs = [(a, b) for b, given in enumerate(best.parents) for a in given]
         dag = Graph(nodes, frozenset((names[a], names[b]) for a, b in arcs))
@@ -140,7 +170,7 @@ class _Refiner:
         unclear = frozenset(place for place in unshielded(nodes, dag.skeleton) if place[0] in unasked)
         claims = [Claim(*place, 1.0) for place in colliders(dag) - unclear]
         graph = orient(nodes, dag.skeleton, claims, knowledge, unclear=unclear, unasked=unasked)
-        apart, turned = (np.minimum(cost - best.cost, MOST_MARGIN) for cost in (profile.apart, profile.directed.T))
+        apart, turned = (np.minimum(margin, MOST_MARGIN) for margin in (apart, turned))
         edges = {self._pair(a, b): float(apart[a, b]) for a, b in arcs}
         place = {name: i for i, name in enumerate(names)}
         arrows = {(a, b): float(turned[place[a], place[b]]) for a, b in graph.directed}

@@ -67,8 +67,9 @@ class Marginals(Settings):
     Parameters
     ----------
     search
-        ``"hybrid"``: the skeleton by evidence, directions by the best fit to all triples. ``"pc"``: the textbook's
-        algorithm with tests at a level. ``"greedy"``: climbs by scores made of evidence.
+        ``"hybrid"``: the skeleton by evidence, directions by the best fit to all triples; where noise rules, both are
+        refined by a fit to all pairs at once. ``"pc"``: the textbook's algorithm with tests at a level. ``"greedy"``:
+        climbs by scores made of evidence.
     max_order
         Largest conditioning set: 0, 1 or 2.
     alpha

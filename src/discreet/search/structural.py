@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -34,6 +35,10 @@ LEAST_GAIN = 1e-6
 KEPT = 0.5
 """A change is made if it brings this part of what it promised, or if nothing better was made before it."""
 
+TURNS, OTHERS = 6.0, 3.0
+"""A change is tried even if it promises to cost up to so much: one that turns an arrow, and any other where the whole
+graph is climbed. A promise is made with all else as it stands."""
+
 HOPELESS = 20.0
 """No climb makes up for a change that costs more than this."""
 
@@ -44,6 +49,9 @@ Parents = tuple[tuple[int, ...], ...]
 """The parents of every column, by number."""
 
 Pair = tuple[int, int]
+Triple = tuple[Pair, int]
+"""Two columns, the first of them first, and an effect of both."""
+
 Change = tuple[str, int, int]
 
 
@@ -61,12 +69,15 @@ class Correlations:
         Their inverse variances, 0 where nothing is known.
     price
         What every arrow costs.
+    colliders
+        What other evidence says for each two causes of a column that are not adjacent.
     """
 
     starts: IntArray
     seen: FloatArray
     weights: FloatArray
     price: float
+    colliders: Mapping[Triple, float] = field(default_factory=dict)
 
     @property
     def columns(self) -> range:
@@ -80,6 +91,11 @@ class Correlations:
     @cached_property
     def _ranges(self) -> list[IntArray]:
         return [np.arange(a, b) for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)]
+
+    def dues(self, x: int, given: tuple[int, ...]) -> float:
+        """Return what a column's arrows cost, less what other evidence says for its colliders."""
+        claims = combinations(given, 2) if self.colliders else ()
+        return self.price * len(given) - sum(self.colliders.get((pair, x), 0.0) for pair in claims)
 
     @cached_property
     def owner(self) -> IntArray:
@@ -153,12 +169,22 @@ def fit(data: Correlations, parents: Parents, like: Fit | None = None) -> Fit | 
             if near := parents[x]:
                 rows = [i for p in near for i in range(begins[p], begins[p] + sizes[p])]
                 gain, model = _regress(moments[rows, :at], weights[at:end, :at], pull[at:end, :at])
-                cost += data.price * len(near) - gain
+                cost += data.dues(x, near) - gain
                 moments[at:end, :at] = model
                 moments[:at, at:end] = model.T
             costs.append(cost)
         at = end
     return Fit(parents, order, moments, tuple(costs))
+
+
+def misfit(data: Correlations, at: Fit) -> float:
+    """Return by how much the model misses the correlations, in squares of what is uncertain: about 1 where it holds."""
+    places = data.places(at.order)
+    grid = np.ix_(places, places)
+    owner = data.owner[places]
+    weights = np.where(owner[:, None] == owner, 0.0, data.weights[grid])
+    missed = weights * (data.seen[grid] - at.moments) ** 2
+    return float(missed.sum() / max((weights > 0).sum(), 1))
 
 
 def _regress(causes: FloatArray, weights: FloatArray, pull: FloatArray) -> tuple[float, FloatArray]:
@@ -213,7 +239,7 @@ def local_costs(data: Correlations, at: Fit, asked: Sequence[tuple[int, tuple[in
     looked[np.arange(len(asked)), columns] = False
     mask = looked[:, data.owner][:, None, :] * real
     weights = data.weights[rows] * mask
-    costs = (data.energy[rows] * mask).sum(axis=(1, 2)) + data.price * np.array([len(given) for _, given in asked])
+    costs = (data.energy[rows] * mask).sum(axis=(1, 2)) + np.array([data.dues(*item) for item in asked])
     if not width:
         return np.asarray(costs)
     bend = (causes[:, None] * weights[:, :, None, :]) @ causes[:, None].mT
@@ -231,6 +257,10 @@ class Rules:
     near: Sequence[frozenset[int]]
     allowed: BoolArray
     required: BoolArray
+
+    def keep(self, at: Fit) -> Rules:
+        """Return the rules under which the arrows of a graph may be turned, and nothing else be changed."""
+        return Rules(_around(at), self.allowed, np.ones_like(self.required))
 
     def without(self, pairs: Iterable[tuple[int, int]]) -> Rules:
         """Return them with some more pairs that may not be adjacent."""
@@ -274,7 +304,7 @@ def search(
             climber = Climber(data, rules, Profile(len(data.columns)))
             at = climber.climb(at)
             if shaken:
-                at = climber.shake(at)
+                at = climber.climb(climber.shake(at))
             wrong = unfounded(at)
             if not wrong:
                 break
@@ -296,7 +326,7 @@ class Climber:
         near: Collection[int] = self.data.columns if focus is None else set(focus)
         while near:
             touched: set[int] = set()
-            for promise, change in self._changes(at, near, locked):
+            for promise, change in self._changes(at, near, locked, OTHERS if focus is None else 0.0):
                 _, a, b = change
                 new = None if {a, b} & touched else self._make(at, change)
                 if new is None:
@@ -347,8 +377,8 @@ class Climber:
             self.profile.add(new)
         return new
 
-    def _changes(self, at: Fit, near: Iterable[int], locked: Pair | None) -> list[tuple[float, Change]]:
-        """Return the changes that promise to help, best first."""
+    def _changes(self, at: Fit, near: Iterable[int], locked: Pair | None, others: float) -> list[tuple[float, Change]]:
+        """Return the changes that may help, best first, each with the cost that it promises to add."""
         asked: dict[tuple[int, tuple[int, ...]], int] = {}
 
         def ask(x: int, given: Iterable[int]) -> int:
@@ -372,7 +402,16 @@ class Climber:
                     found.append((("add", a, b), [ask(b, (*at.parents[b], a))], [ask(b, at.parents[b])]))
         costs = local_costs(self.data, at, list(asked)).tolist() if asked else []
         weighed = [(sum(costs[i] for i in after) - sum(costs[i] for i in before), c) for c, after, before in found]
-        return sorted(item for item in weighed if item[0] < 0)
+        return sorted(item for item in weighed if item[0] < (TURNS if item[1][0] == "turn" else others))
+
+
+def _around(at: Fit) -> list[frozenset[int]]:
+    """Return the columns adjacent to each."""
+    near: list[set[int]] = [set(given) for given in at.parents]
+    for a, b in _pairs(at):
+        near[a].add(b)
+        near[b].add(a)
+    return list(map(frozenset, near))
 
 
 def _pairs(at: Fit) -> list[Pair]:
