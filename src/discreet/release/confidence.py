@@ -51,8 +51,8 @@ class Curves:
     mark: tuple[float, ...]
 
 
-BY_EVIDENCE = Curves(edge=(0.718, -0.021, 0.741), mark=(-2.746, 0.65, 1.066, 0.793, 0.737))
-BY_FIT = Curves(edge=(-0.255, 0.276, 0.349, 0.385, -0.125), mark=(-1.095, 0.272, 0.152, 0.416))
+BY_EVIDENCE = Curves(edge=(0.54, 0.023, 0.715), mark=(-2.715, 0.659, 1.274, 0.53, 0.63))
+BY_FIT = Curves(edge=(-0.492, 0.286, 0.412, 0.401, -0.122), mark=(-1.171, 0.265, 0.112, 0.444))
 
 MOST_AGAINST = -5.0
 """Evidence against a collider counts no further than this."""

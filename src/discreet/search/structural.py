@@ -35,7 +35,7 @@ LEAST_GAIN = 1e-6
 KEPT = 0.5
 """A change is made if it brings this part of what it promised, or if nothing better was made before it."""
 
-TURNS, OTHERS = 6.0, 3.0
+TURNS, OTHERS = 6.0, 1.0
 """A change is tried even if it promises to cost up to so much: one that turns an arrow, and any other where the whole
 graph is climbed. A promise is made with all else as it stands."""
 
