@@ -7,6 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from discreet.errors import KnowledgeError
 from discreet.search.structural import (
     PRIOR,
     Climber,
@@ -164,3 +165,8 @@ def test_columns_with_one_level_are_there_but_say_nothing():
     found, _ = search(data, ((), (0,), ()), required, lambda _: [])
     assert found.parents[1] == (0,) or found.parents[0] == (1,)
     assert found.cost == pytest.approx(1.0 + search(some, ((), ()), free(2), lambda _: [])[0].cost)
+
+
+def test_a_circle_is_refused():
+    with pytest.raises(KnowledgeError, match="circle"):
+        search(made_up(np.random.default_rng(0)), ((1,), (0,), (), ()), free(4), lambda _: [])

@@ -255,7 +255,7 @@ def _hybrid(
     earlier: EvidenceSkeleton | None,
     _progress: Progress | None,
 ) -> Found:
-    """Decide pairs by evidence, and directions by the best fit to all triples."""
+    """Decide pairs by evidence, directions by the best fit to all triples; refine both by a fit where noise rules."""
     earlier = earlier or looks_before(measurements, domain, settings, knowledge, missing)
     oracle, names, order = _oracle(measurements, domain, settings, missing), tuple(domain), settings.max_order
     bar = last_bar(domain)

@@ -23,6 +23,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.arrays import BoolArray, FloatArray, IntArray
+from discreet.errors import KnowledgeError
 
 PRIOR = 0.1
 """Prior variance of a coefficient between standardised coordinates."""
@@ -298,7 +299,7 @@ def search(
     """
     at = fit(data, start)
     if at is None:
-        raise ValueError("the graph to start from has a cycle")
+        raise KnowledgeError("the graph has a circle of causes")
     for shaken in (False, True):
         for _ in range(CHECKS):
             climber = Climber(data, rules, Profile(len(data.columns)))
