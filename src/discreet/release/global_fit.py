@@ -37,7 +37,7 @@ BORNE_OUT = 2.0
 """Evidence that an arrow needs that the fit adds to what evidence found."""
 
 MOST_MISFIT = 1.2
-"""A fit that misses the correlations by more than this, in squares of what is uncertain, is no fit."""
+"""A model that misses the correlations by more than this, in squares of what is uncertain, does not fit."""
 
 DOUBT = 5.0
 """Evidence on a collider that is left out of account: the fit has looked at the same pairs."""
@@ -63,15 +63,16 @@ class GlobalFit:
 def refine(
     graph: Graph, found: EvidenceSkeleton, oracle: Released, price: float, knowledge: Knowledge, max_order: int
 ) -> GlobalFit | None:
-    """Return what a fit to all pairs makes of a graph; None where the noise is too small to need it."""
+    """Return what a fit to all pairs makes of a graph; None where noise is too small to need it, or it does not fit."""
     names, data, noise = correlations(oracle.estimates, price)
     if noise < NOISY or not max_order:
         return None
     refiner = _Refiner(names, found, oracle, max_order, {})
     rules = refiner.rules(knowledge)
-    best, tried = search(data, refiner.parents_in(graph), rules, refiner.unfounded)
-    if misfit(data, best) > MOST_MISFIT:
+    rough, _ = search(data, refiner.parents_in(graph), rules, refiner.unfounded, thorough=False)
+    if misfit(data, rough) > MOST_MISFIT:
         return None
+    best, tried = search(data, rough.parents, rules, refiner.unfounded)
     heard = replace(data, colliders=refiner.colliders(best))
     turned, directed = search(heard, best.parents, rules.keep(best), lambda _: ())
     return refiner.tell(graph.nodes, turned, tried.apart - best.cost, directed.directed.T - turned.cost, knowledge)
