@@ -120,8 +120,8 @@ def network(name: str) -> Network:
     if name.partition(":")[0] in FAMILIES:
         return draw_named(name)
     if name not in names():
-        families = " and ".join(f"{family}:COLUMNS:SEED" for family in FAMILIES)
-        raise NetworkError(f"no network {name!r}; there are {', '.join(names())}, and drawn: {families}")
+        known = [*names(), *(f"{family}:COLUMNS:SEED" for family in FAMILIES)]
+        raise NetworkError(f"no network {name!r}; there are {', '.join(known)}")
     packed = (files("discreet.simulation") / "data" / f"{name}.bif.gz").read_bytes()
     return Network(name, parse(gzip.decompress(packed).decode("utf-8")))
 
