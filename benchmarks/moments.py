@@ -3,6 +3,7 @@
 python benchmarks/moments.py accuracy [runs] [networks with commas]
 python benchmarks/moments.py level [data sets] [rows with commas]
 python benchmarks/moments.py calibration [drawn networks]
+python benchmarks/moments.py close [runs]
 python benchmarks/moments.py speed [rows] [columns]
 """
 
@@ -12,6 +13,7 @@ import resource
 import sys
 import time
 import warnings
+from collections import defaultdict
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +21,7 @@ import pyarrow as pa
 
 import discreet as dc
 from discreet.errors import DoubtWarning
+from discreet.release.traps import traps
 from discreet.simulation.bayesian import Node
 from discreet.simulation.drawn import draw_network
 from discreet.simulation.networks import network
@@ -27,6 +30,8 @@ from discreet.simulation.nonlinear import nonlinear
 DELTA = 1e-6
 SETTINGS = ((2_000, 1.0), (8_000, 1.0), (100_000, 1.0), (100_000, 0.1))
 NETWORKS = "cancer,asia,child,alarm"
+SHARP = (np.square, np.abs, np.exp, lambda z: np.sin(3 * z), lambda z: np.sin(5 * z), lambda z: z**3)
+"""What two effects follow their common cause by."""
 
 
 def accuracy(runs: int, names: list[str]) -> None:
@@ -108,6 +113,38 @@ def calibration(networks: int) -> None:
             print(f"| {low:g} to {high:g} | {len(inside)} | {stated:.2f} | {right:.2f} |")
 
 
+def close(runs: int) -> None:
+    """Print how many edges are said to be close: false ones of a sharp common cause, true ones beside, and others."""
+    print("| rows | edges | found | pointed out |\n|---|---|---|---|")
+    for rows in (2_000, 20_000, 100_000):
+        told: dict[str, list[bool]] = defaultdict(list)
+        for run in range(runs):
+            for noise in (0.1, 0.3):
+                rng = np.random.default_rng([run, rows, 11])
+                for curve in SHARP:
+                    z, effects = rng.uniform(-2, 2, rows), rng.normal(0, noise, (2, rows))
+                    a, b = effects + (curve(z) - curve(z).mean()) / curve(z).std()
+                    columns = {"z": z, "a": a, "b": b, "c": b + rng.normal(0, 0.7, rows)}
+                    domain = dc.Domain(dict.fromkeys(columns, dc.Numeric(bounds=(-4, 4))), rows=rows)
+                    true = {*map(frozenset, ("az", "bz", "bc"))}
+                    _count(told, pa.table(columns), domain, "of a sharp common cause", true)
+            for name in ("asia", "child"):
+                model = nonlinear(network(name), np.random.default_rng([run, rows, 12]))
+                table = pa.table(model.sample(rows, np.random.default_rng([run, rows, 13])))
+                _count(told, table, model.domain(rows), "of asia and child", set(model.dag.skeleton))
+        for kind, said in sorted(told.items()):
+            print(f"| {rows:,} | {kind} | {len(said)} | {sum(said)} |", flush=True)
+
+
+def _count(
+    told: dict[str, list[bool]], table: pa.Table, domain: dc.Domain, kind: str, true: set[frozenset[str]]
+) -> None:
+    found = dc.discover(table, domain=domain, epsilon=1.0, delta=DELTA)
+    warned = [frozenset(trap.columns) for trap in traps(found) if trap.kind == "close"]
+    for pair in found.graph.skeleton:
+        told[f"{'true' if pair in true else 'false'}, {kind}"].append(pair in warned)
+
+
 def speed(rows: int, columns: int) -> None:
     """Print seconds and memory of a chain of numeric columns."""
     names = [f"c{i:02d}" for i in range(columns)]
@@ -134,6 +171,8 @@ if __name__ == "__main__":
         level(int(rest[0]) if rest else 1_000, sizes)
     elif mode == "calibration":
         calibration(int(rest[0]) if rest else 60)
+    elif mode == "close":
+        close(int(rest[0]) if rest else 5)
     elif mode == "speed":
         speed(int(rest[0]) if rest else 1_000_000, int(rest[1]) if len(rest) > 1 else 20)
     else:

@@ -415,3 +415,28 @@ def test_what_was_not_released_is_not_answered():
         oracle.ask("b", "c", frozenset())
     with pytest.raises(SettingError, match="alpha"):
         Released(pairs, alpha=0.0, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("known", [(), ("xzw",), ("yzw",), ("xzw", "yzw")])
+def test_what_unreleased_interactions_do_to_order_2(known):
+    """They leave a residual though the columns are independent given two: `released.md` says which."""
+    rng = np.random.default_rng(6)
+    strata = rng.dirichlet(np.full(6, 3.0)).reshape(2, 3)
+    of_x, of_y = rng.dirichlet(np.ones(3), (2, 3)), rng.dirichlet(np.ones(2), (2, 3))
+    cells = 1e9 * np.einsum("zw,zwx,zwy->xyzw", strata, of_x, of_y)
+    letters = "xyzw"
+    wanted = ["xy", "xz", "xw", "yz", "yw", "zw", *known]
+    tables = {tuple(s): cells.sum(axis=tuple(i for i, c in enumerate(letters) if c not in s)) for s in wanted}
+    listed = {tuple(sorted(s)): t.transpose(np.argsort(s)) for s, t in tables.items()}
+    oracle = Released(released(1e9, dict(zip(letters, cells.shape, strict=True)), listed, 0.0), alpha=0.01, rng=rng)
+    (seen,) = oracle.residuals([("x", "y", frozenset("zw"))]).values
+    size = 1e9 * strata.ravel()
+    true = [contrasts(of.shape[-1]).T @ of.reshape(6, -1).T for of in (of_x, of_y)]
+    used = [oracle.estimates.within(c, ("w", "z")).shares for c in "xy"]
+    used = [u.reshape(-1, 3, 2).swapaxes(1, 2).reshape(-1, 6) for u in used]
+    gone_x, gone_y = ((t - u) * size for t, u in zip(true, used, strict=True))
+    np.testing.assert_allclose(seen.reshape(2, 1), gone_x @ true[1].T + used[0] @ gone_y.T, rtol=1e-3, atol=1e4)
+    if len(known) == 2:
+        assert np.abs(seen).max() < 1e4
+    else:
+        assert np.abs(seen).max() > 1e6

@@ -184,3 +184,30 @@ def test_numbers_that_are_missing_together(delta):
     again = dc.search_again(found, missing="leave-out")
     assert again.graph.skeleton == {frozenset("xz")}
     assert again.edges[0].strength.trend == "rising"
+
+
+def curved(noise, without=""):
+    """Two columns that are nearly the square of a third, whose bins do not show how nearly; all of them as ranks."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=ROWS)
+    values = {"z": z, **{n: z**2 + noise * rng.normal(size=ROWS) for n in "ab"}, "alone": rng.normal(size=ROWS)}
+    table = {n: v.argsort().argsort() / ROWS for n, v in values.items() if n != without}
+    return release_of(table, dict.fromkeys(table, dc.Numeric(bounds=(0, 1), bins=6)), settings=Moments())
+
+
+def test_columns_that_follow_a_third_one_within_its_bins_are_pointed_out():
+    found = curved(0.15)
+    assert frozenset("ab") in found.graph.skeleton
+    (trap,) = traps(found)
+    assert (trap.columns, trap.kind) == (("a", "b"), "close")
+    assert trap.words.endswith("both follow a third column within its bins: z")
+
+
+def test_nothing_is_said_where_columns_are_not_so_close():
+    assert traps(curved(1.5)) == ()
+
+
+def test_nothing_is_said_of_close_columns_without_a_third_one():
+    found = curved(0.15, without="z")
+    assert frozenset("ab") in found.graph.skeleton
+    assert traps(found) == ()

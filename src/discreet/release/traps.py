@@ -2,7 +2,8 @@
 
 ``missing``: two columns depend on each other through values that are missing (a questionnaire whose blocks rotate), and
 where both are known no dependence is seen. ``dummies``: columns of 0 and 1 of which never two are 1, as those that one
-column with several levels was cut into. ``unjudged``: pairs about which the release says nothing.
+column with several levels was cut into. ``close``: two columns go together so closely that they may both follow a
+number within its bins, which these do not show. ``unjudged``: pairs about which the release says nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from discreet.release.oracles.released import Released
 from discreet.release.search import last_bar, seeded_generator, unjudged
 from discreet.release.selection import components
 from discreet.release.settings import MEASURING
-from discreet.release.strength import ordered_levels
+from discreet.release.strength import ordered_levels, strength_in
 from discreet.release.tables import PairTable, has_table, known_levels, missing_level
 from discreet.search.graph import Pair
 from discreet.search.oracle import EMPTY
@@ -40,13 +41,16 @@ SURELY = 2.0
 LACKING = 3.0
 """and if the rows that any two have in common may be none, and are fewer than by chance, at so many."""
 
+CLOSE = 0.85
+"""Rank correlation from which on two columns may both follow a third one within its bins."""
+
 
 @dataclass(frozen=True)
 class Trap:
     """Columns between which an edge may mean something else than cause and effect, and what."""
 
     columns: tuple[str, ...]
-    kind: Literal["missing", "dummies", "unjudged"]
+    kind: Literal["missing", "dummies", "close", "unjudged"]
     words: str
 
     def concerns(self, a: str, b: str) -> bool:
@@ -61,7 +65,8 @@ def traps(found: Discovery) -> tuple[Trap, ...]:
     parts = components(found.measurements, found.domain)
     gone = [] if found.settings.get("missing") == LEAVE_OUT else _missing(found, parts)
     open_pairs = unjudged(found.measurements, found.domain, found.knowledge, found.settings.get("missing", "level"))
-    return (*gone, *_dummies(found.domain, parts), *(Trap(p, "unjudged", why) for p, why in open_pairs.items()))
+    apart = (Trap(pair, "unjudged", why) for pair, why in open_pairs.items())
+    return (*gone, *_dummies(found.domain, parts), *_close(found, parts), *apart)
 
 
 def _missing(found: Discovery, parts: Components) -> Iterable[Trap]:
@@ -125,6 +130,23 @@ def _dummies(domain: Domain, parts: Components) -> Iterable[Trap]:
             rest = f" and {len(group) - NAMED} more" if len(group) > NAMED else ""
             words = f"never 1 together, as if levels of one column: {', '.join(sorted(group)[:NAMED])}{rest}"
             yield Trap(tuple(sorted(group)), "dummies", words)
+
+
+def _close(found: Discovery, parts: Components) -> Iterable[Trap]:
+    """Yield the edges that may be there for a number which both columns follow more closely than its bins show."""
+    domain, keep = found.domain, last_bar(found.domain).keep
+    oracle = MEASURING[found.method]().oracle(parts, domain, seeded_generator())
+    numbers = [c for c in domain if not isinstance(domain[c], Categorical)]
+    for a, b in sorted((a, b) for a, b in map(sorted, found.graph.skeleton)):
+        strong = strength_in(parts, domain[a], domain[b], (a, b))
+        if strong is None or strong.measure != "rank correlation" or abs(strong.value) < CLOSE:
+            continue
+        asked = {z: [(side, z, EMPTY) for side in (a, b)] for z in numbers if z not in (a, b)}
+        shared = {z: min(oracle.weigh(qs)) for z, qs in asked.items() if all(oracle.answers(*q) for q in qs)}
+        causes = [z for z in sorted(shared, key=lambda z: -shared[z]) if shared[z] > keep]
+        if causes:
+            most = f"both follow a third column within its bins: {', '.join(causes[:NAMED])}"
+            yield Trap((a, b), "close", f"so close (rank correlation {strong.value:.2f}) that they may {most}")
 
 
 def _shared(table: PairTable, i: int, j: int) -> tuple[float, float, float]:
