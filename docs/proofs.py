@@ -35,6 +35,7 @@ PARTS = (
     "privacy/mechanisms/noisy_rank.md",
     "statistics/counts.md",
     "statistics/interactions.md",
+    "statistics/clipped.md",
     "statistics/quantiles.md",
     "statistics/dependence.md",
     "statistics/ranks.md",

@@ -20,7 +20,7 @@ from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise, Noise
 from discreet.release.release import Release
 from discreet.sealed import Sealed
-from discreet.statistics import Sensitivity, Statistic, Table
+from discreet.statistics import Sensitivity, Statistic, Table, Weight
 
 S = TypeVar("S", bound=Statistic)
 T = TypeVar("T")
@@ -48,6 +48,10 @@ class _View(Sealed):
     def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
         self._check(sets)
         return self._table.counts(sets)
+
+    def weighted(self, sets: Sequence[tuple[str, ...]], weight: Weight) -> list[IntArray]:
+        self._check([*sets, tuple(weight.loads)])
+        return self._table.weighted(sets, weight)
 
     def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:
         self._check(sets)

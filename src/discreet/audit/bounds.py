@@ -16,6 +16,7 @@ from discreet.audit.statistics import AverageTau, GStatistic, KendallA, Spearman
 from discreet.domain import Categorical, Domain
 from discreet.errors import SettingError
 from discreet.statistics import Statistic
+from discreet.statistics.clipped import Centre, ClippedInteractions, Frame
 from discreet.statistics.counts import Counts
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence, Size
@@ -255,6 +256,9 @@ def _others() -> Iterator[str]:
     quartiles = Quartiles(scaled, _FLAT, _FLAT)
     yield _vector(quartiles, domain, _Moved(4, 16, 4))
     yield _vector(Counts((("x",), ("x", "y"), ("z",))), domain, _Moved(6, 6))
+    frame = Frame({c: Centre((256 - 4 * i, i, i, i, i), 20 + i) for i, c in enumerate("wxyz")}, 32, 40 * 256**2)
+    contrasts = 1 + 4 * 4 + 6 * 16
+    yield _vector(ClippedInteractions(frame), domain, _Moved(40 * 256**2 * math.sqrt(contrasts), (40 * 256**2) ** 2))
     one = Margin((ConditionalTotalVariation("x", "y"),), (0,))
     other = Margin((ConditionalTotalVariation("x", "z"),), (0,))
     for kind in (Margins, Separators, HowMany):
@@ -276,6 +280,7 @@ _GAPS = Domain({c: Categorical(categories=("a", "b"), ordered=True, missing="non
 _PLAIN = Domain({c: Categorical(categories=("a", "b")) for c in "xyz"}, rows=9)
 
 MOST_ROWS = {Dependence: 1 << 31, Difference: 1 << 24, PermutedHSIC: 1 << 24, Kernels: 1 << 31}
+MOST_ROWS |= {ClippedInteractions: (1 << 54) // (256 * 5) ** 2}
 MOST_ROWS |= {FitSums: 1 << 30, ResidualProduct: 1 << 30}
 """Up to so many rows proofs hold: sums fit, and rounding is what it is said to be."""
 
@@ -292,6 +297,7 @@ def refusals() -> Iterator[str]:
     for statistic in ordered:
         for wrong in (_PLAIN, _GAPS, Domain({c: _levels(4) for c in "xyz"}, rows=9)):
             yield _taken(statistic, wrong)
+    ordered += [ClippedInteractions(Frame({c: Centre((256, 0, 0, 0, 0), 16) for c in "xy"}, 32, 40 * 256**2))]
     ordered += [dependence("x", "y") for dependence in DEPENDENCE]
     for statistic, (kind, most) in product(ordered, MOST_ROWS.items()):
         if isinstance(statistic, kind):

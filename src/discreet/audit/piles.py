@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import chain
 from math import prod
 
@@ -13,6 +14,7 @@ from discreet.audit.replay import change, share
 from discreet.audit.subjects import STATISTICS
 from discreet.domain import Domain
 from discreet.errors import SettingError
+from discreet.statistics import Weight
 
 MOST_PILES = 5_000
 """Kinds of rows that are piled up, at most."""
@@ -38,6 +40,13 @@ class Piled:
             table = self._joint.sum(axis=others)
             found.append(np.transpose(table, [sorted(kept).index(place) for place in kept]))
         return found
+
+    def weighted(self, sets: Sequence[tuple[str, ...]], weight: Weight) -> list[IntArray]:
+        """Return contingency tables in which every row counts by its weight."""
+        grid = np.indices(self._joint.shape, sparse=True)
+        shown = copy(self)
+        shown._joint = self._joint * weight.of({name: grid[place] for name, place in self._places.items()})
+        return shown.counts(sets)
 
     def values(self, columns: Sequence[str]) -> list[IntArray]:
         """Refuse: there are too many rows."""

@@ -43,11 +43,13 @@ from discreet.privacy.mechanisms.noisy_rank import NoisyRank
 from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise
 from discreet.release.answer import Answer, Inquiry
+from discreet.release.clipping import make_frame
 from discreet.release.direction import Directions
 from discreet.release.discovery import Discovery
-from discreet.release.settings import Settings
+from discreet.release.settings import Marginals, Settings
 from discreet.room import Room
 from discreet.statistics import Sensitivity, Statistic
+from discreet.statistics.clipped import ClippedInteractions
 from discreet.statistics.counts import Counts
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled
 from discreet.statistics.dependence import Dependence
@@ -105,6 +107,12 @@ def _interactions(domain: Domain, sets: Iterable[tuple[str, ...]]) -> tuple[Stat
     return Interactions(chosen, tuple(len(s) for s in chosen)), domain
 
 
+def _clipped(domain: Domain, common: float) -> ClippedInteractions:
+    """Return interactions of shortened rows, where the first level of every column is so much more common."""
+    shares = {c: np.array([common, *[1.0] * (domain.size(c) - 1)]) for c in domain if domain.size(c) > 1}
+    return ClippedInteractions(make_frame({c: values / values.sum() for c, values in shares.items()}))
+
+
 _CURVES = (Curve((UNIT, -UNIT)), Curve((-UNIT, UNIT, -UNIT)))
 
 
@@ -151,6 +159,12 @@ STATISTICS: dict[type, tuple[tuple[Statistic, Domain], ...]] = {
         _interactions(WIDE, [*zip(WIDE), *combinations(WIDE, 2)]),
         _interactions(WIDE, [*combinations(WIDE, 2), *zip(WIDE, list(WIDE)[1:], list(WIDE)[2:], strict=False)]),
         (Interactions((("a",), ("b",), ("a", "b")), (1 << 60, 1 << 60, 1 << 60)), PAIR),
+    ),
+    ClippedInteractions: (
+        (_clipped(PAIR, 3), PAIR),
+        (_clipped(FEW, 1), FEW),
+        (_clipped(EVEN, 9), EVEN),
+        (_clipped(WIDE, 5), WIDE),
     ),
     Quantiles: ((Quantiles(("x",), 3), MIXED), (Quantiles(("x", "y"), 2), HALVES)),
     KendallA: _marginal(KendallA),
@@ -382,6 +396,7 @@ class MethodSubject(Subject):
         words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
         words += [name for name in ("sample", "edges") if getattr(settings, name, None)]
+        words += ["many columns"] if self.domain == WIDE else []
         words += ["edges that meet"] if self.domain == MEETING else []
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
         usual = type(settings)()
@@ -519,6 +534,8 @@ def method_subjects(method: str) -> list[MethodSubject]:
     tried: list[tuple[Settings, Domain, Knowledge]] = [(some, domain, NOTHING_KNOWN) for some in variants(usual)]
     if not METHODS[method].numeric:
         tried.append((settings_for(method, MIXED.widest()), MIXED, NOTHING_KNOWN))
+    if isinstance(usual, Marginals):
+        tried.append((usual, WIDE, NOTHING_KNOWN))
     names = {f.name for f in fields(usual)}
     if "sample" in names:
         tried.append((usual.changed(sample=0.6), FEW, NOTHING_KNOWN))

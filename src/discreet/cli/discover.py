@@ -34,6 +34,10 @@ SETTINGS: dict[str, tuple[Any, str]] = {
     "search": (Choice(searches), "How the release is searched.  [default: hybrid]"),
     "alpha": (float, "Level of tests: of `--search pc` and of methods that ask.  [default: 0.01]"),
     "test": (Choice(_tests), "Test of methods that ask.  [default: total-variation]"),
+    "clip": (
+        click.Choice(["auto", "never"]),
+        "Whether rows may be shortened where noise rules, with marginals.  [default: auto]",
+    ),
     "bins": (int, "Bins of numbers without any, with moments.  [default: what the noise bears]"),
     "round-epsilon": (float, "What a round of svt-pc, priv-pc or em-pc costs.  [default: a share]"),
     "edges": (int, "How many edges may stay, with flipped-*.  [default: 2 a column]"),

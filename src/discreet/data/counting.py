@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.arrays import IntArray
+from discreet.statistics import Weight
 
 Codes = Mapping[str, npt.NDArray[np.unsignedinteger]]
 """One narrow array of codes a column, all of the same length."""
@@ -22,6 +23,9 @@ Columns = tuple[str, ...]
 
 CHUNK = 1 << 17
 """Rows a chunk: the packed bits of a chunk stay in the processor's cache."""
+
+WEIGHTED_CHUNK = 1 << 14
+"""Rows a chunk where rows have weights: their sums stay below 2^24."""
 
 MAX_BIT_LEVELS = 64
 """Columns with more levels than this are counted by keys: their bit rows would be mostly zeros."""
@@ -61,6 +65,30 @@ def count(codes: Codes, sizes: Mapping[str, int], sets: Sequence[Columns]) -> li
         by_bits = set()
     tables = _count_pairs(codes, sizes, sorted(by_bits)) if by_bits else {}
     return [tables[s] if s in tables else _count_by_key(codes, sizes, s) for s in sets]
+
+
+def count_weighted(codes: Codes, sizes: Mapping[str, int], sets: Sequence[Columns], weight: Weight) -> list[IntArray]:
+    """Return the contingency table of each set of columns with every row counted by its weight."""
+    rows = len(next(iter(codes.values())))
+    starts = range(0, rows, WEIGHTED_CHUNK)
+    parts = ({c: array[start : start + WEIGHTED_CHUNK] for c, array in codes.items()} for start in starts)
+    small = [s for s in sets if len(s) <= 2]
+    names = sorted({c for s in sets for c in s})
+    ends = np.cumsum([0, *(sizes[c] for c in names)]).tolist()
+    place = {c: slice(start, end) for c, start, end in zip(names, ends[:-1], ends[1:], strict=True)}
+    together = np.zeros((ends[-1], ends[-1]), dtype=np.int64)
+    tables = {s: np.zeros(tuple(sizes[c] for c in s), dtype=np.int64) for s in sets if len(s) > 2}
+    for part in parts:
+        weights = weight.of(part)
+        shown = np.concatenate([np.eye(sizes[c], dtype=np.float32)[part[c]] for c in names], axis=1)
+        # whole numbers below 2^24, which this kind of float holds exactly, in whatever order they are added up
+        together += ((shown * weights[:, None].astype(np.float32)).T @ shown).astype(np.int64)
+        for columns, table in tables.items():
+            np.add.at(table, tuple(part[c] for c in columns), weights)
+    for s in small:
+        both = together[place[s[0]], place[s[-1]]]
+        tables[s] = both.diagonal().copy() if len(s) == 1 else both.copy()
+    return [tables[s] for s in sets]
 
 
 def _count_by_key(codes: Codes, sizes: Mapping[str, int], columns: Columns) -> IntArray:

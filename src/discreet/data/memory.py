@@ -12,9 +12,10 @@ import numpy as np
 
 from discreet.arrays import IntArray
 from discreet.data import Recodable
-from discreet.data.counting import Codes, Columns, count, narrowest, recode
+from discreet.data.counting import Codes, Columns, count, count_weighted, narrowest, recode
 from discreet.domain import STEPS, Domain, Numeric
 from discreet.sealed import Sealed
+from discreet.statistics import Weight
 
 
 class MemoryTable(Sealed):
@@ -42,6 +43,10 @@ class MemoryTable(Sealed):
     def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
         """Contingency tables over sets of columns."""
         return count(self._codes, self._sizes, sets)
+
+    def weighted(self, sets: Sequence[Columns], weight: Weight) -> list[IntArray]:
+        """Contingency tables in which every row counts by its weight."""
+        return count_weighted(self._codes, self._sizes, sets, weight)
 
     def sums(self, sets: Sequence[Columns]) -> list[int]:
         """Sums of products of one or two columns' codes, exactly."""
@@ -83,6 +88,11 @@ class _SampledTable(MemoryTable):
         """Contingency tables over sets of columns."""
         self._gather(c for columns in sets for c in columns)
         return super().counts(sets)
+
+    def weighted(self, sets: Sequence[Columns], weight: Weight) -> list[IntArray]:
+        """Contingency tables in which every row counts by its weight."""
+        self._gather([*weight.loads, *(c for columns in sets for c in columns)])
+        return super().weighted(sets, weight)
 
     def sums(self, sets: Sequence[Columns]) -> list[int]:
         """Sums of products of one or two columns' codes, exactly."""
@@ -135,7 +145,12 @@ class JointTable(Sealed):
 
     def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
         """Contingency tables over sets of columns."""
-        return [self._count(columns) for columns in sets]
+        return [self._count(columns, self._weights) for columns in sets]
+
+    def weighted(self, sets: Sequence[Columns], weight: Weight) -> list[IntArray]:
+        """Contingency tables in which every row counts by its weight."""
+        each = weight.of(self._codes)
+        return [self._count(columns, self._weights * each) for columns in sets]
 
     def sums(self, sets: Sequence[Columns]) -> list[int]:
         """Sums of products of one or two columns' codes, exactly."""
@@ -159,10 +174,10 @@ class JointTable(Sealed):
         narrow = {c: array.astype(narrowest(self._sizes[c])) for c, array in self._codes.items()}
         return MemoryTable({c: np.repeat(array, self._weights) for c, array in narrow.items()}, self._sizes)
 
-    def _count(self, columns: Columns) -> IntArray:
+    def _count(self, columns: Columns, weights: IntArray) -> IntArray:
         shape = tuple(self._sizes[c] for c in columns)
         counted = np.zeros(prod(shape), dtype=np.int64)
-        np.add.at(counted, np.ravel_multi_index([self._codes[c] for c in columns], shape), self._weights)
+        np.add.at(counted, np.ravel_multi_index([self._codes[c] for c in columns], shape), weights)
         return counted.reshape(shape)
 
     def _sum(self, columns: Columns) -> int:

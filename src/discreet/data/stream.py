@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from discreet.arrays import IntArray
-from discreet.data.counting import Codes, count, recode
+from discreet.data.counting import Codes, count, count_weighted, recode
 from discreet.data.files import Choice, Source
 from discreet.data.memory import MemoryTable
 from discreet.data.people import fillers
 from discreet.domain import Domain
 from discreet.errors import TableError
 from discreet.sealed import Sealed
+from discreet.statistics import Weight
 
 BATCH = 1 << 20
 """Rows a batch."""
@@ -52,6 +53,14 @@ class StreamTable(Sealed):
         totals: list[IntArray] = []
         for batch in self._batches():
             part = count(batch, self._sizes, sets)
+            totals = [a + b for a, b in zip(totals, part, strict=True)] if totals else part
+        return totals
+
+    def weighted(self, sets: Sequence[tuple[str, ...]], weight: Weight) -> list[IntArray]:
+        """Contingency tables in which every row counts by its weight, from one pass."""
+        totals: list[IntArray] = []
+        for batch in self._batches():
+            part = count_weighted(batch, self._sizes, sets, weight)
             totals = [a + b for a, b in zip(totals, part, strict=True)] if totals else part
         return totals
 

@@ -16,9 +16,10 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.privacy.statement import Privacy
 from discreet.progress import MEASURE, SEARCH, Progress, tell
+from discreet.release.clipping import SHARE, select_clipped, select_margins
 from discreet.release.discovery import Discovery
 from discreet.release.oracles.released import check_alpha
-from discreet.release.release import Measurement
+from discreet.release.release import Measurable, Measurement
 from discreet.release.search import look, search
 from discreet.release.selection import select_first
 from discreet.release.settings import Marginals
@@ -39,7 +40,11 @@ def run(
     earlier: EvidenceSkeleton | None = None
     if statistic is not None:
         room, _ = settle(room, progress=progress)
-        measurements.append(_measure(room, statistic, budget.left / rounds, MEASURE.at(1, 1 + rounds), progress))
+        measurements = _clip(room, statistic, settings, progress)
+        if any(measured.clipped for measured in measurements):
+            rounds = 1
+        else:
+            measurements.append(_measure(room, statistic, budget.left / rounds, MEASURE.at(1, 1 + rounds), progress))
     for left in range(rounds - 1, 0, -1) if measurements else ():
         seen = look(measurements, room.domain, settings, knowledge, earlier)
         share = MEASURE.at(1 + rounds - left, 1 + rounds)
@@ -67,8 +72,25 @@ def _check(room: Room, settings: Marginals, statistic: Counts | Interactions | N
     check_alpha(settings.alpha, "laplace" if budget.currency is Currency.PURE else "gaussian")
 
 
+def _clip(
+    room: Room, statistic: Counts | Interactions, settings: Marginals, progress: Progress | None
+) -> list[Measurement]:
+    """Return what was released to tell whether rows are better shortened, and of shortened rows if they are."""
+    budget, domain = room.budget, room.domain
+    if settings.clip == "never" or not isinstance(statistic, Interactions):
+        return []
+    asked = select_margins(domain, budget.currency, budget.left)
+    if asked is None:
+        return []
+    margins = _measure(room, asked, budget.left * SHARE, MEASURE.at(), progress)
+    clipped = select_clipped(margins, statistic, domain, budget.currency, budget.left)
+    if clipped is None:
+        return [margins]
+    return [margins, _measure(room, clipped, budget.left, MEASURE.at(1, 2), progress)]
+
+
 def _measure(
-    room: Room, statistic: Counts | Interactions, amount: Fraction, share: float, progress: Progress | None
+    room: Room, statistic: Measurable, amount: Fraction, share: float, progress: Progress | None
 ) -> Measurement:
     """Release a statistic for an amount of the budget."""
     mechanism = additive_for(room.budget.currency, amount, statistic.sensitivity(room.domain))

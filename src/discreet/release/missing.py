@@ -53,7 +53,7 @@ def regroup(parts: Components, views: Mapping[str, FloatArray]) -> Components:
             part = _pair(PairTable.of(parts, *s), parts.rows, (views[s[0]], views[s[1]]), np.outer(*margins))
             if part is not None:
                 found[s] = part
-    return Components(parts.rows, sizes, found, parts.law)
+    return Components(parts.rows, sizes, found, parts.law, {c: q for c, q in parts.centres.items() if c in whole})
 
 
 def _single(parts: Components, column: str, view: FloatArray) -> Component | None:
@@ -65,7 +65,7 @@ def _single(parts: Components, column: str, view: FloatArray) -> Component | Non
     return Component(basis.T @ counts * scale, variance * _widest(basis.T @ view) * scale**2)
 
 
-def _pair(table: PairTable, rows: int, views: tuple[FloatArray, FloatArray], margins: FloatArray) -> Component | None:
+def _pair(table: PairTable, rows: float, views: tuple[FloatArray, FloatArray], margins: FloatArray) -> Component | None:
     """Return what a table holds, in views, beyond its own margins, on those of all rows."""
     counts = table.seen(*views)
     ones = [view.sum(axis=0, keepdims=True) for view in views]
@@ -86,7 +86,7 @@ def _pair(table: PairTable, rows: int, views: tuple[FloatArray, FloatArray], mar
     return Component(values, scale**2 * (noise + SPARSE) + lacking)
 
 
-def _scale(rows: int, known: float, variance: float) -> float | None:
+def _scale(rows: float, known: float, variance: float) -> float | None:
     """Return by how much known rows are scaled up; None if there are too few, or their noise is too large."""
     return rows / known if known > max(FEWEST, CLEAR * variance**0.5) else None
 

@@ -84,7 +84,7 @@ def search(
     knowledge.check(domain)
     graph, sure = Graph(tuple(domain)), dict[Pair, Confidence]()
     if measurements:
-        parts = components(measurements[:1], domain)
+        parts = components(_looks(measurements)[0], domain)
         if not all(parts.has(column) for column in domain if domain.size(column) > 1):
             raise ReleaseError("the release lacks tables that the search needs")
         judged = knowledge.without(unjudged(measurements, domain, knowledge, missing))
@@ -150,8 +150,9 @@ def unjudged(
 ) -> dict[tuple[str, str], str]:
     """Return the pairs that may be adjacent but cannot be judged from a release, each with the reason."""
     found = {}
-    released = components(measurements[:1], domain)
-    looks = [_components(part, domain, missing) for part in (measurements[:1], measurements) if missing == LEAVE_OUT]
+    looked = _looks(measurements)
+    released = components(looked[0], domain)
+    looks = [_components(part, domain, missing) for part in (looked[0], measurements) if missing == LEAVE_OUT]
     for pair in pairs_to_ask(domain, knowledge):
         if not released.has(*pair):
             found[pair] = NOT_MEASURED
@@ -203,10 +204,16 @@ def looks_before(
     measurements: Sequence[Measurement], domain: Domain, settings: Marginals, knowledge: Knowledge, missing: str
 ) -> EvidenceSkeleton | None:
     """Return what was seen before the last release, one look after the other."""
-    earlier = None
-    for count in range(1, max(len(measurements), 2)):
-        earlier = look(measurements[:count], domain, settings, knowledge, earlier, missing)
+    earlier, looked = None, _looks(measurements)
+    for part in looked[:-1] or looked:
+        earlier = look(part, domain, settings, knowledge, earlier, missing)
     return earlier
+
+
+def _looks(measurements: Sequence[Measurement]) -> list[Sequence[Measurement]]:
+    """Return what had been released whenever pairs were looked at, at least once."""
+    ends = [i for i, measured in enumerate(measurements, start=1) if measured.pairs]
+    return [measurements[:end] for end in ends or [len(measurements)]]
 
 
 def _components(measurements: Sequence[Measurement], domain: Domain, missing: str) -> Components:

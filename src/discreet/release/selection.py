@@ -13,14 +13,17 @@ from math import prod
 
 import numpy as np
 
+from discreet.arrays import FloatArray
 from discreet.domain import Domain
 from discreet.domain.knowledge import Knowledge
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
-from discreet.release.oracles.components import Components, Law, pool, taken_apart
+from discreet.release.oracles.components import Component, Components, Law, in_orthonormal, pool, taken_apart
 from discreet.release.release import Measurement
 from discreet.search.hybrid import EvidenceSkeleton
+from discreet.statistics import Weight
+from discreet.statistics.clipped import GRID, ClippedInteractions
 from discreet.statistics.counts import Counts, all_pairs
 from discreet.statistics.interactions import Interactions, largest_change
 
@@ -183,21 +186,32 @@ def _strongest(weighed: Mapping[tuple[str, ...], float]) -> list[tuple[str, ...]
 
 
 def components(measurements: Sequence[Measurement], domain: Domain) -> Components:
-    """Combine all that was released."""
-    found: list[tuple[tuple[str, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]], float]] = []
+    """Combine all that was released. What was measured of shortened rows stands alone: they count for less."""
+    sizes = {column: domain.size(column) for column in domain}
+    for measured in measurements:
+        if isinstance(measured.statistic, ClippedInteractions):
+            return _clipped_components(measured, measured.statistic, domain, sizes)
+    found: list[tuple[tuple[str, ...], FloatArray, float]] = []
     for measured in measurements:
         variance = measured.mechanism.variance
         for i, (columns, values) in enumerate(zip(measured.statistic.sets, measured.values, strict=True)):
-            if isinstance(measured.statistic, Counts):
-                found += taken_apart(columns, values.astype(np.float64), variance)
+            if isinstance(measured.statistic, Interactions):
+                found.append((columns, in_orthonormal(values), variance / measured.statistic.weights[i]))
             else:
-                scaled = values.astype(np.float64)
-                for axis, size in enumerate(domain.shape(columns)):
-                    j = np.arange(1, size)
-                    scaled = scaled / np.sqrt(j * (j + 1)).reshape(
-                        [-1 if k == axis else 1 for k in range(len(columns))]
-                    )
-                found.append((columns, scaled, variance / measured.statistic.weights[i]))
+                found += taken_apart(columns, values.astype(np.float64), variance)
     law: Law = "laplace" if any(isinstance(m.mechanism, DiscreteLaplace) for m in measurements) else "gaussian"
-    sizes = {column: domain.size(column) for column in domain}
     return Components(domain.rows, sizes, pool(found), law)
+
+
+def _clipped_components(
+    measured: Measurement, statistic: ClippedInteractions, domain: Domain, sizes: dict[str, int]
+) -> Components:
+    """Return weighted sums as if of so many rows as their weights add up to."""
+    parts = {}
+    for columns, values in zip(statistic.sets, measured.values, strict=True):
+        steps = GRID ** len(columns)
+        variance = measured.mechanism.variance / float(statistic.importance(columns) * steps**2)
+        parts[columns] = Component(in_orthonormal(values) / (Weight.WHOLE * steps), variance)
+    rows = min(max(float(parts.pop(()).values), 1.0), domain.rows)
+    centres = {name: np.array(centre.steps) / GRID for name, centre in statistic.frame.centres.items()}
+    return Components(rows, sizes, parts, centres=centres)

@@ -26,6 +26,9 @@ from discreet.statistics.interactions import Interactions
 MOST_BINS = 20
 """Bins of a continuous column: tables of two take time with the fourth power of it."""
 
+CLIPS = ("auto", "never")
+"""Whether rows may be shortened."""
+
 SEARCHES = ("hybrid", "pc", "greedy")
 """Ways to search a release; ``release/search.py`` has a function for each."""
 
@@ -74,6 +77,9 @@ class Marginals(Settings):
         Largest conditioning set: 0, 1 or 2.
     alpha
         Level of the tests of ``"pc"``.
+    clip
+        ``"auto"``: rows are shortened where noise rules and it pays, as a few percent of the budget tell.
+        ``"never"``: they are measured as they are.
     """
 
     name: ClassVar[str] = "marginals"
@@ -81,6 +87,7 @@ class Marginals(Settings):
     search: str = "hybrid"
     max_order: int = 2
     alpha: float = 0.01
+    clip: str = "auto"
 
     rounds: ClassVar[int] = 2
     """Releases, each for the same part of the budget; what the earlier ones show decides what the next one asks."""
@@ -93,8 +100,8 @@ class Marginals(Settings):
 
     @property
     def choices(self) -> Mapping[str, Sequence[str]]:
-        """How a release may be searched."""
-        return {"search": SEARCHES}
+        """How rows are measured, and the release searched."""
+        return {"search": SEARCHES, "clip": CLIPS}
 
     def select(
         self, seen: EvidenceSkeleton, domain: Domain, currency: Currency, amount: Fraction
@@ -124,6 +131,7 @@ class Moments(Marginals):
 
     name: ClassVar[str] = "moments"
 
+    clip: str = "never"
     bins: int | None = None
 
     rounds: ClassVar[int] = 3
@@ -132,6 +140,11 @@ class Moments(Marginals):
         super().__post_init__()
         if self.bins is not None and (type(self.bins) is not int or not 2 <= self.bins <= MOST_BINS):
             raise SettingError(f"bins: a whole number from 2 to {MOST_BINS}")
+
+    @property
+    def choices(self) -> Mapping[str, Sequence[str]]:
+        """How the release may be searched; bins at quantiles are even, and rows stay as they are."""
+        return {"search": SEARCHES, "clip": ("never",)}
 
     def select(
         self, seen: EvidenceSkeleton, domain: Domain, currency: Currency, amount: Fraction

@@ -2,7 +2,7 @@
 
 The graph is extended to an acyclic one, and every column is drawn given its parents from the released components:
 one parent from its pair, two by fitting the pairs and what was released of all three; of more parents the two that
-tell most are taken.
+tell most are taken. Where rows had counted by weights, drawn ones are kept the rarer, the more they would have counted.
 """
 
 from __future__ import annotations
@@ -24,9 +24,14 @@ from discreet.release.oracles.components import contrasts
 from discreet.release.oracles.released import Released
 from discreet.release.selection import components
 from discreet.search.orientation import extension
+from discreet.statistics import Weight
+from discreet.statistics.clipped import ClippedInteractions
 
 MAX_ROWS = 100_000_000
 BLOCK = 100_000
+
+AT_ONCE = 10_000
+"""Rows that are drawn at least, to tell how little one may count."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,24 @@ class Model:
     parents: dict[str, tuple[str, ...]]
     shares: dict[str, FloatArray]
     levels: dict[str, tuple[str, ...]]
+    weight: Weight | None = None
 
     def draw(self, rows: int, rng: np.random.Generator) -> dict[str, npt.NDArray[np.int64]]:
         """Draw rows as codes."""
+        if self.weight is None:
+            return self._draw(rows, rng)
+        parts, left, least = list[dict[str, npt.NDArray[np.int64]]](), rows, 0
+        while left:
+            drawn = self._draw(max(rows, AT_ONCE), rng)
+            weights = self.weight.of(drawn)
+            least = least or int(weights.min())
+            kept = np.flatnonzero(rng.random(len(weights)) * weights <= least)[:left]
+            parts.append({column: codes[kept] for column, codes in drawn.items()})
+            left -= len(kept)
+        return {column: np.concatenate([part[column] for part in parts]) for column in self.order}
+
+    def _draw(self, rows: int, rng: np.random.Generator) -> dict[str, npt.NDArray[np.int64]]:
+        """Draw rows of the table in which every row counts by its weight."""
         drawn: dict[str, npt.NDArray[np.int64]] = {}
         for column in self.order:
             at = np.zeros(rows, dtype=np.int64)
@@ -72,7 +92,9 @@ def model_of(found: Discovery) -> Model:
     parents = {column: _two(column, sorted(causes), oracle) for column, causes in around.items()}
     shares = {column: _shares(column, parents[column], oracle) for column in order}
     levels = {column: found.domain[column].levels for column in order}
-    return Model(tuple(order), parents, shares, levels)
+    clipped = [m.statistic for m in found.measurements if isinstance(m.statistic, ClippedInteractions)]
+    weight = clipped[0].frame.weight if clipped else None
+    return Model(tuple(order), parents, shares, levels, weight)
 
 
 def _two(column: str, causes: list[str], oracle: Released) -> tuple[str, ...]:
@@ -91,7 +113,7 @@ def _shares(column: str, parents: tuple[str, ...], oracle: Released) -> FloatArr
         return np.repeat(oracle.estimates.shares[column][None, :], prod(oracle.parts.sizes[p] for p in parents), axis=0)
     basis = contrasts(oracle.parts.sizes[column])
     within = oracle.estimates.within(column, parents).shares
-    shares = np.clip(1 / len(basis) + (basis @ within).T, 0.0, None)
+    shares = np.clip(oracle.parts.centre(column) + (basis @ within).T, 0.0, None)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 

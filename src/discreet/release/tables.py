@@ -24,9 +24,8 @@ class PairTable:
     def of(cls, parts: Components, x: str, y: str) -> PairTable:
         """Put a table together from its components."""
         inner = contrasts(parts.sizes[x]) @ parts.values(x, y) @ contrasts(parts.sizes[y]).T
-        rows, columns = counts_of(parts, x), counts_of(parts, y)
-        even = parts.rows / inner.size
-        counts = inner + rows[:, None] / len(columns) + columns[None, :] / len(rows) - even
+        left, right = parts.centre(x), parts.centre(y)
+        counts = inner + np.outer(counts_of(parts, x), right) + np.outer(left, counts_of(parts, y) - right * parts.rows)
         return cls(counts, parts.variance(x, y), parts.variance(x), parts.variance(y))
 
     def seen(self, left: FloatArray, right: FloatArray) -> FloatArray:
@@ -51,8 +50,8 @@ def has_table(parts: Components, x: str, y: str) -> bool:
 
 def counts_of(parts: Components, column: str) -> FloatArray:
     """Return the released counts of a column's levels, unbiased."""
-    levels = parts.sizes[column]
-    return np.asarray(parts.rows / levels + contrasts(levels) @ parts.values(column))
+    centre = parts.centre(column)
+    return np.asarray(parts.rows * centre + contrasts(len(centre)) @ parts.values(column))
 
 
 def missing_level(column: Column) -> int | None:

@@ -26,6 +26,7 @@ from discreet.release.file import read_release
 from discreet.report.budget import balance, whole_budget
 from discreet.report.words import (
     GRAPH_IS_NOT_TRUTH,
+    clipped_words,
     cut_short_words,
     declared_words,
     knowledge_words,
@@ -381,7 +382,7 @@ class Deployment:
                 sure = ["No confidence of edges is stated."]
             weakest = weakest_words(found)
             seen = weakest if weakest.startswith("Not stated") else f"Weakest dependence that stands out. {weakest}"
-            return [seen, *sure, *cut_short_words(found)]
+            return [seen, *sure, *clipped_words(found), *cut_short_words(found)]
         if isinstance(found, Directions):
             told = sum(pair.cause is not None for pair in found.pairs)
             return [

@@ -21,6 +21,7 @@ from discreet.report.layout import lay_out, visible
 from discreet.report.svg import DASHES, DOTS, graph_svg, verb_of
 from discreet.report.words import (
     NO_CONFIDENCE,
+    clipped_words,
     cut_short_words,
     declared_words,
     edge_notes,
@@ -272,6 +273,7 @@ def _basis(discovery: Discovery) -> str:
         ],
         "background knowledge": given,
         **({"functions": told} if (told := function_words(discovery)) else {}),
+        **({"clipped": told} if (told := clipped_words(discovery)) else {}),
         "weakest dependence seen": [weakest_words(discovery)],
         "recorded": [recorded_words(discovery.privacy)],
     }

@@ -19,6 +19,7 @@ from discreet.report.layout import visible
 from discreet.report.words import (
     NO_CONFIDENCE,
     WARNING,
+    clipped_words,
     cut_short_words,
     edge_notes,
     function_words,
@@ -108,7 +109,8 @@ def discovery_text(discovery: Discovery, marks: Marks = LINES) -> str:
         parts.append("\n".join(fold(visible(words), "    ") for words in warnings))
     if discovery.graph.directed and not discovery.confidence:
         parts.append(fold(NO_CONFIDENCE, ""))
-    parts += [fold(visible(words), "") for words in (*function_words(discovery), *untiered_words(discovery))]
+    told = (*function_words(discovery), *clipped_words(discovery), *untiered_words(discovery))
+    parts += [fold(visible(words), "") for words in told]
     return "\n\n".join(parts)
 
 

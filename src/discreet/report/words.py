@@ -105,11 +105,22 @@ def function_words(discovery: Discovery) -> list[str]:
     return [words] if named else []
 
 
+def clipped_words(discovery: Discovery) -> list[str]:
+    """Return that rows were shortened, and what that means."""
+    words = (
+        "Rows were clipped: since noise rules here, rows with many uncommon values counted less than one each, which "
+        "leaves more signal for the same promise. In the released tables uncommon values are a little too rare; rows "
+        "that `discreet synthesize` draws make up for it. `--clip never` measures all rows alike."
+    )
+    return [words] if any(measured.clipped for measured in discovery.measurements) else []
+
+
 def weakest_words(discovery: Discovery) -> str:
-    """Return the weakest dependence that stands out of sampling and noise, from the noise of the first release."""
-    if not discovery.measurements:
+    """Return the weakest dependence that stands out of sampling and noise, from the first release of pairs."""
+    first = next((measured for measured in discovery.measurements if measured.pairs), None)
+    if first is None:
         return "Not stated: this method releases a graph, and no tables whose noise would tell."
-    seen = weakest_seen(discovery.domain.rows, discovery.measurements[0].mechanism.variance) / STRONGEST
+    seen = weakest_seen(discovery.domain.rows, first.variance) / STRONGEST
     if seen >= 1:
         return "None: between two even yes/no columns, not even a copy stands out of the noise."
     return (

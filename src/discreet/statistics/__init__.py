@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
+
+
+@dataclass(frozen=True, eq=False)
+class Weight:
+    """How much a row counts, by public facts: wholly up to a limit of its load, and in proportion less beyond.
+
+    Parameters
+    ----------
+    base
+        The load of every row.
+    loads
+        What each level of a column adds to it.
+    limit
+        The load up to which a row counts wholly.
+    """
+
+    WHOLE: ClassVar[int] = 256
+    """The weight of a row that counts wholly."""
+
+    base: int
+    loads: Mapping[str, IntArray]
+    limit: int
+
+    def of(self, codes: Mapping[str, npt.NDArray[np.integer[Any]]]) -> IntArray:
+        """Return the weights of rows with these levels."""
+        load = np.array(self.base, dtype=np.int64)
+        for column, added in self.loads.items():
+            load = load + added[codes[column]]
+        return np.minimum(self.WHOLE, self.WHOLE * self.limit // load)
 
 
 class Table(Protocol):
@@ -28,6 +58,10 @@ class Table(Protocol):
 
     def counts(self, sets: Sequence[tuple[str, ...]]) -> list[IntArray]:
         """Contingency tables over sets of columns, shaped by the public domain."""
+        ...
+
+    def weighted(self, sets: Sequence[tuple[str, ...]], weight: Weight) -> list[IntArray]:
+        """Contingency tables in which every row counts by its weight, in parts of ``Weight.WHOLE``."""
         ...
 
     def sums(self, sets: Sequence[tuple[str, ...]]) -> list[int]:

@@ -16,6 +16,7 @@ from discreet.data.memory import JointTable, MemoryTable
 from discreet.errors import EngineError
 from discreet.progress import MEASURE, Progress, tell
 from discreet.sealed import Sealed
+from discreet.statistics import Weight
 
 
 class EngineTable(Sealed):
@@ -59,14 +60,20 @@ class EngineTable(Sealed):
 
     def counts(self, sets: Sequence[Columns]) -> list[IntArray]:
         """Contingency tables over sets of columns: from one joint table if that is small, else from few larger ones."""
-        if self.small:
-            return self._joint_table().counts(sets)
+        return self._joint_table().counts(sets) if self.small else self._count_blocks(sets)
+
+    def weighted(self, sets: Sequence[Columns], weight: Weight) -> list[IntArray]:
+        """Contingency tables in which every row counts by its weight."""
+        return self._joint_table().weighted(sets, weight) if self.small else self._count_blocks(sets, weight)
+
+    def _count_blocks(self, sets: Sequence[Columns], weight: Weight | None = None) -> list[IntArray]:
+        """Count as few joint tables as possible, and add theirs up from them."""
         found: dict[Columns, IntArray] = {}
         asked = blocks(sets, self._sizes, block_cells(self.rows))
         together = self._engine.together
         for start in range(0, len(asked), together):
             some = asked[start : start + together]
-            for block, joint in zip(some, self._count(some), strict=True):
+            for block, joint in zip(some, self._count(some, weight), strict=True):
                 for columns in sets:
                     if columns not in found and set(columns) <= set(block):
                         found[columns] = margin(joint, block, columns)
@@ -125,11 +132,13 @@ class EngineTable(Sealed):
             self._joint = JointTable(codes, table[places], self._sizes)
         return self._joint
 
-    def _count(self, some: Sequence[Columns]) -> Iterator[IntArray]:
+    def _count(self, some: Sequence[Columns], weight: Weight | None = None) -> Iterator[IntArray]:
         """Yield the joint tables of some blocks, all from one query."""
         import ibis
 
-        queries = [self._query(block).mutate(block=ibis.literal(i, type="int32")) for i, block in enumerate(some)]
+        queries = [
+            self._query(block, weight).mutate(block=ibis.literal(i, type="int32")) for i, block in enumerate(some)
+        ]
         found = self._engine.table(ibis.union(*queries) if len(queries) > 1 else queries[0])
         keys, numbers, which = (found[name].astype(np.int64) for name in ("key", "n", "block"))
         for i, block in enumerate(some):
@@ -137,15 +146,24 @@ class EngineTable(Sealed):
             table = np.zeros(prod(shape), dtype=np.int64)
             table[keys[which == i]] = numbers[which == i]
             if self._more is not None:
-                table += self._more.counts([block])[0].ravel()
+                more = self._more.counts([block]) if weight is None else self._more.weighted([block], weight)
+                table += more[0].ravel()
             yield table.reshape(shape)
 
-    def _query(self, block: Columns) -> Expr:
-        """Count by one key for all columns of a block."""
+    def _query(self, block: Columns, weight: Weight | None) -> Expr:
+        """Count by one key for all columns of a block, every row by its weight if there is one."""
+        import ibis
+
         codes = [(self._code(name).cast("int64"), self._sizes[name]) for name in block]
         key, _ = reduce(lambda one, other: (one[0] * other[1] + other[0], 0), codes)
-        keyed = self._coded.select(key=key)
-        return keyed.group_by("key").aggregate(n=keyed.count())
+        if weight is None:
+            keyed = self._coded.select(key=key)
+            return keyed.group_by("key").aggregate(n=keyed.count())
+        loads = [_place(self._code(name), array, "int64") for name, array in weight.loads.items()]
+        load = reduce(lambda one, other: one + other, loads, ibis.literal(weight.base, type="int64"))
+        part = (ibis.literal(weight.WHOLE * weight.limit, type="int64") // load).cast("int64")
+        keyed = self._coded.select(key=key, weight=ibis.least(part, ibis.literal(weight.WHOLE, type="int64")))
+        return keyed.group_by("key").aggregate(n=keyed.weight.sum().cast("int64"))
 
     def _code(self, name: str) -> Expr:
         """Return a code that is below the column's size, whatever happened to the table since it was checked."""
@@ -158,10 +176,10 @@ class EngineTable(Sealed):
         return reduce(lambda one, other: one * other, codes)
 
 
-def _place(code: Expr, places: IntArray) -> Expr:
-    """Return the place of a code: one case for each run of codes with the same place."""
+def _place(code: Expr, places: IntArray, kind: str = "int32") -> Expr:
+    """Return the place of a code, or its load: one case for each run of codes with the same one."""
     import ibis
 
     ends = np.flatnonzero(np.diff(places)).tolist()
     cases = [(code <= end, int(places[end])) for end in ends]
-    return ibis.cases(*cases, else_=int(places[-1])).cast("int32") if cases else ibis.literal(int(places[-1]), "int32")
+    return ibis.cases(*cases, else_=int(places[-1])).cast(kind) if cases else ibis.literal(int(places[-1]), kind)

@@ -8,7 +8,7 @@ component by component, by inverse variance, which is least squares over everyth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from math import prod
@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.arrays import FloatArray
+from discreet.arrays import FloatArray, IntArray
 
 Law = Literal["gaussian", "laplace"]
 """The law of the noise."""
@@ -34,12 +34,22 @@ class Component:
 
 @dataclass(frozen=True)
 class Components:
-    """All that was released, keyed by sets of columns in sorted order."""
+    """All that was released, keyed by sets of columns in sorted order.
 
-    rows: int
+    Interactions are those of the columns less their ``centres``: public shares of a column's levels, even ones where
+    none are named.
+    """
+
+    rows: float
     sizes: Mapping[str, int]
     parts: Mapping[Columns, Component]
     law: Law = "gaussian"
+    centres: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def centre(self, column: str) -> FloatArray:
+        """Return the shares of a column's levels that its interactions are told from."""
+        levels = self.sizes[column]
+        return self.centres.get(column, np.full(levels, 1 / levels))
 
     def has(self, *columns: str) -> bool:
         """Whether the interaction of a set of columns was released."""
@@ -80,6 +90,15 @@ def taken_apart(columns: Columns, table: FloatArray, variance: float) -> Iterabl
             for size in values.shape:
                 values = np.tensordot(values, contrasts(size), axes=(0, 0))
             yield tuple(columns[i] for i in kept), values, variance * prod(table.shape[i] for i in summed)
+
+
+def in_orthonormal(values: IntArray) -> FloatArray:
+    """Return whole-number contrasts along every axis as orthonormal ones."""
+    scaled = values.astype(np.float64)
+    for axis, size in enumerate(values.shape):
+        j = np.arange(1, size + 1)
+        scaled = scaled / np.sqrt(j * (j + 1)).reshape([-1 if k == axis else 1 for k in range(values.ndim)])
+    return scaled
 
 
 @cache

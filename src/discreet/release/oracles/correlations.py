@@ -41,7 +41,7 @@ class Standard:
         shares = shares / shares.sum()
         basis = contrasts(len(shares))
         squares, axes = np.linalg.eigh(basis.T @ (np.diag(shares) - np.outer(shares, shares)) @ basis)
-        return cls(axes, np.sqrt(squares), axes.T @ basis.T @ shares, variance)
+        return cls(axes, np.sqrt(squares), axes.T @ basis.T @ (shares - parts.centre(column)), variance)
 
 
 def correlations(estimates: Estimates, price: float) -> tuple[tuple[str, ...], Correlations, float]:

@@ -73,12 +73,12 @@ def _functions(
     parts = estimates.parts
     for (x, given), within in zip(asked, estimates.all_within(asked), strict=True):
         strata = estimates.strata(given)
-        levels = len(estimates.shares[x])
-        basis = contrasts(levels)
-        counts = strata.size / levels + basis @ within.counts
+        centre = parts.centre(x)
+        basis = contrasts(len(centre))
+        counts = np.outer(centre, strata.size) + basis @ within.counts
         rest = np.ones_like(counts)
         rest[counts.argmax(axis=0), np.arange(counts.shape[1])] = 0.0
-        across, along = basis.T @ rest, rest.sum(axis=0) / levels
+        across, along = basis.T @ rest, centre @ rest
         noise = float(np.einsum("ik,kl,il->", across, within.noise, across) + along @ strata.noise @ along)
         noise += _unmeasured(parts, x, given) * float(((across @ _together(parts, given)) ** 2).sum())
         left, allowed = float((rest * counts).sum()), SURELY * max(noise, 0.0) ** 0.5 + 1

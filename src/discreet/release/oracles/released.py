@@ -355,13 +355,13 @@ class Released:
         size, (count, levels) = strata.size, strata.size.shape
         triples = [self.parts.values(x, y, *given) for x, y, given in group]
         third = np.array([self.parts.variance(x, y, *given) for x, y, given in group])
-        basis = contrasts(levels)
-        values = table[..., None] / levels + np.stack(triples) @ basis.T
+        basis, centre = contrasts(levels), np.stack([self.parts.centre(*given) for _, _, given in group])
+        values = table[..., None] * centre[:, None, None, :] + np.stack(triples) @ basis.T
         values = (
             values - np.einsum("nik,njk->nijk", sx.shares, sy.counts) - np.einsum("nik,njk->nijk", sx.counts, sy.shares)
         )
         values = values + np.einsum("nik,njk,nk->nijk", sx.shares, sy.shares, size)
-        even, around = np.full((levels, levels), 1 / levels**2), basis @ basis.T
+        even, around = centre[:, :, None] * centre[:, None, :], basis @ basis.T
         kernel = variance[:, None, None] * even + third[:, None, None] * around
         a, b = values.shape[1:3]
         ix, iy = np.eye(a), np.eye(b)

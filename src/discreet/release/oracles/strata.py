@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Strata:
 
 @dataclass(frozen=True)
 class Within:
-    """A column within strata, in contrasts.
+    """A column within strata, in contrasts, less its centre.
 
     ``counts`` and ``shares`` have one column a stratum; ``covariance`` is that of one draw in each stratum,
     ``error`` the variance of the shares' error, ``noise`` the covariance between strata of the noise on the counts
@@ -60,11 +60,10 @@ class Estimates:
         return {column: self._margin(column) for column in self.parts.sizes}
 
     def _margin(self, column: str) -> FloatArray:
-        levels = self.parts.sizes[column]
-        even = np.full(levels, 1 / levels)
+        centre = self.parts.centre(column)
         if not self.parts.has(column):
-            return even
-        return to_simplex(even + contrasts(levels) @ self.parts.values(column) / self.parts.rows)
+            return centre
+        return to_simplex(centre + contrasts(len(centre)) @ self.parts.values(column) / self.parts.rows)
 
     def strata(self, given: tuple[str, ...]) -> Strata:
         """Return the strata of up to two columns, in sorted order."""
@@ -101,7 +100,7 @@ class Estimates:
             return Strata(self.shares[given[0]] * n, parts.variance(*given) * c @ c.T)
         z, w = given
         levels = np.array([0.0, parts.variance(z), parts.variance(w), parts.variance(z, w)])
-        noise = _kernel(parts.sizes[z], parts.sizes[w], *levels)
+        noise = _kernel(parts.centre(z)[None], parts.centre(w)[None], *levels[:, None])[0]
         return Strata(self._pair(z, w).ravel() * n, noise)
 
     def _pair(self, x: str, y: str) -> FloatArray:
@@ -113,15 +112,16 @@ class Estimates:
         return self._pairs[x, y]
 
     def _make_pair(self, x: str, y: str) -> FloatArray:
-        a, b = self.parts.sizes[x], self.parts.sizes[y]
-        inner = contrasts(a) @ self.parts.values(x, y) @ contrasts(b).T / self.parts.rows
-        cells = inner + self.shares[x][:, None] / b + self.shares[y][None, :] / a - 1 / (a * b)
-        return to_simplex(cells.ravel()).reshape(a, b)
+        qx, qy = self.parts.centre(x), self.parts.centre(y)
+        inner = contrasts(len(qx)) @ self.parts.values(x, y) @ contrasts(len(qy)).T / self.parts.rows
+        cells = inner + np.outer(self.shares[x], qy) + np.outer(qx, self.shares[y] - qy)
+        return to_simplex(cells.ravel()).reshape(cells.shape)
 
     def _whole(self, x: str) -> Within:
         n, v = float(self.parts.rows), self.parts.variance(x)
-        shares = self.shares[x][:, None]
-        return _in_contrasts(contrasts(len(shares)).T @ shares * n, shares, np.array([v / n**2]), np.array([[v]]))
+        shares, centre = self.shares[x][:, None], self.parts.centre(x)
+        counts = contrasts(len(shares)).T @ (shares - centre[:, None]) * n
+        return _in_contrasts(counts, shares, centre, np.array([v / n**2]), np.array([[v]]))
 
     def _in_one(self, x: str, z: str) -> Within:
         """Shares in a level that drowns in noise are shrunk towards the shares in the whole table.
@@ -130,16 +130,18 @@ class Estimates:
         """
         parts, n, px = self.parts, self.parts.rows, self.shares[x]
         size = np.maximum(self.strata((z,)).size, 1e-9)
-        a, c, v = len(px), len(size), parts.variance(x, z)
-        inner = contrasts(a) @ parts.values(x, z) @ contrasts(c).T
-        counts = inner + px[:, None] * n / c + size[None, :] / a - n / (a * c)
+        qx, qz, v = parts.centre(x), parts.centre(z), parts.variance(x, z)
+        basis = contrasts(len(qz))
+        inner = contrasts(len(qx)) @ parts.values(x, z) @ basis.T
+        counts = inner + np.outer(px - qx, qz) * n + np.outer(qx, size)
         blur = v / size**2
         seen = ((counts / size - px[:, None]) ** 2).sum(axis=0)
         distance = np.minimum(seen + blur, FARTHEST)
         weight = distance / (distance + blur)
         shares = to_simplex((weight * counts / size + (1 - weight) * px[:, None]).T).T
-        noise = np.full((c, c), parts.variance(x) / c**2) + v * contrasts(c) @ contrasts(c).T
-        return _in_contrasts(contrasts(a).T @ counts, shares, weight * blur, noise)
+        noise = parts.variance(x) * np.outer(qz, qz) + v * basis @ basis.T
+        apart = contrasts(len(qx)).T @ (counts - np.outer(qx, size))
+        return _in_contrasts(apart, shares, qx, weight * blur, noise)
 
     def _in_two(self, shape: tuple[int, ...], group: Sequence[tuple[str, str, str]]) -> list[Within]:
         """Fit the three pair tables, then move towards the interaction of all three as it stands out of its noise.
@@ -151,7 +153,9 @@ class Estimates:
         ca, cc, cd = contrasts(a), contrasts(c), contrasts(d)
         tables = [np.stack([self._pair(t[i], t[j]) for t in group]) for i, j in ((0, 1), (0, 2), (1, 2))]
         fitted = _fit(*tables) * n
-        third = np.einsum("nxzw,xi,zj,wk->nijk", fitted, ca, cc, cd, optimize=True)
+        qx, qz, qw = (np.stack([parts.centre(t[i]) for t in group]) for i in range(3))
+        apart = (basis - (q @ basis)[:, None, :] for basis, q in ((ca, qx), (cc, qz), (cd, qw)))
+        third = np.einsum("nxzw,nxi,nzj,nwk->nijk", fitted, *apart, optimize=True)
         measured = [parts.has(*t) for t in group]
         seen = np.stack(
             [parts.values(*t) if m else third[i] for i, (t, m) in enumerate(zip(group, measured, strict=True))]
@@ -166,26 +170,32 @@ class Estimates:
         vx, vz, vw = (np.array([parts.variance(*sorted({t[0], t[i]})) for t in group]) for i in range(3))
         inner = (np.stack([parts.values(t[0], t[i]) for t in group]) for i in (1, 2))
         by_z, by_w = (values @ basis.T for values, basis in zip(inner, (cc, cd), strict=True))
-        counts = (np.stack([self.shares[t[0]] for t in group]) @ ca * n)[:, :, None, None] / (c * d)
-        counts = counts + by_z[..., None] / d + by_w[:, :, None, :] / c + cc @ seen @ cd.T
-        spread = vz * (c - 1) / d + vw * (d - 1) / c + v3 * weight * (c - 1) * (d - 1)
+        own = (np.stack([self.shares[t[0]] for t in group]) - qx) @ ca * n
+        of_z, of_w = qz[:, None, :, None], qw[:, None, None, :]
+        counts = own[:, :, None, None] * of_z * of_w + by_z[..., None] * of_w + by_w[:, :, None, :] * of_z
+        counts = counts + cc @ seen @ cd.T
+        spread = vz * (c - 1) * (qw**2).sum(axis=1) + vw * (d - 1) * (qz**2).sum(axis=1)
+        spread = spread + v3 * weight * (c - 1) * (d - 1)
         error = np.minimum((spread / (c * d))[:, None] / size.reshape(len(group), -1) ** 2, 1.0)
-        noise = _kernel(c, d, vx, vz, vw, v3)
+        noise = _kernel(qz, qw, vx, vz, vw, v3)
         flat = counts.reshape(len(group), a - 1, c * d)
-        return [_in_contrasts(*fields) for fields in zip(flat, shares, error, noise, strict=True)]
+        return [_in_contrasts(*fields) for fields in zip(flat, shares, qx, error, noise, strict=True)]
 
 
-@cache
-def _kernels(c: int, d: int) -> FloatArray:
-    """Return how noise on the components of neither, the first, the second and both columns spreads over strata."""
-    pc, pd = contrasts(c) @ contrasts(c).T, contrasts(d) @ contrasts(d).T
-    ec, ed = np.full((c, c), 1 / c**2), np.full((d, d), 1 / d**2)
-    return np.stack([np.kron(ec, ed), np.kron(pc, ed), np.kron(ec, pd), np.kron(pc, pd)])
+def _kernel(first: FloatArray, second: FloatArray, *variances: FloatArray) -> FloatArray:
+    """Return the covariance between the strata of two columns with these centres, one pair a row.
 
-
-def _kernel(c: int, d: int, *variances: FloatArray) -> FloatArray:
-    """Return the covariance between the c times d strata of two columns, by the components it comes from."""
-    return np.asarray(np.tensordot(np.stack(variances, axis=-1), _kernels(c, d), axes=1))
+    By the variances of the components that it comes from: of neither, the first, the second and both columns.
+    """
+    (c, d), count = (first.shape[1], second.shape[1]), len(first)
+    even = second[:, :, None] * second[:, None, :]
+    around = contrasts(d) @ contrasts(d).T
+    neither, one, other, both = (v[:, None, None] for v in variances)
+    known = (first[:, :, None] * first[:, None, :])[:, :, None, :, None]
+    found = known * (neither * even + other * around)[:, None, :, None, :]
+    moved = (contrasts(c) @ contrasts(c).T)[None, :, None, :, None]
+    found = found + moved * (one * even + both * around)[:, None, :, None, :]
+    return np.asarray(found.reshape(count, c * d, c * d))
 
 
 def _fit(xz: FloatArray, xw: FloatArray, zw: FloatArray) -> FloatArray:
@@ -199,8 +209,10 @@ def _fit(xz: FloatArray, xw: FloatArray, zw: FloatArray) -> FloatArray:
     return cells
 
 
-def _in_contrasts(counts: FloatArray, shares: FloatArray, error: FloatArray, noise: FloatArray) -> Within:
+def _in_contrasts(
+    counts: FloatArray, shares: FloatArray, centre: FloatArray, error: FloatArray, noise: FloatArray
+) -> Within:
     basis = contrasts(len(shares))
     projected = basis.T @ shares
     spread = (shares.T[:, None, :] * basis.T) @ basis - projected.T[:, :, None] * projected.T[:, None, :]
-    return Within(counts, projected, np.asarray(spread), error, noise)
+    return Within(counts, projected - (centre @ basis)[:, None], np.asarray(spread), error, noise)
