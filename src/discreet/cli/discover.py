@@ -36,7 +36,7 @@ SETTINGS: dict[str, tuple[Any, str]] = {
     "test": (Choice(_tests), "Test of methods that ask.  [default: total-variation]"),
     "clip": (
         click.Choice(["auto", "never"]),
-        "Whether rows may be shortened where noise rules, with marginals.  [default: auto]",
+        "Whether rows may be clipped where noise rules, with marginals and moments.  [default: auto]",
     ),
     "bins": (int, "Bins of numbers without any, with moments.  [default: what the noise bears]"),
     "round-epsilon": (float, "What a round of svt-pc, priv-pc or em-pc costs.  [default: a share]"),

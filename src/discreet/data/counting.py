@@ -72,15 +72,18 @@ def count_weighted(codes: Codes, sizes: Mapping[str, int], sets: Sequence[Column
     rows = len(next(iter(codes.values())))
     starts = range(0, rows, WEIGHTED_CHUNK)
     parts = ({c: array[start : start + WEIGHTED_CHUNK] for c, array in codes.items()} for start in starts)
-    small = [s for s in sets if len(s) <= 2]
-    names = sorted({c for s in sets for c in s})
+    few = {c for s in sets for c in s if sizes[c] <= MAX_BIT_LEVELS}
+    small = [s for s in sets if len(s) <= 2 and few.issuperset(s)]
+    tables = {s: np.zeros(tuple(sizes[c] for c in s), dtype=np.int64) for s in sets if s not in small}
+    names = sorted({c for s in small for c in s})
     ends = np.cumsum([0, *(sizes[c] for c in names)]).tolist()
     place = {c: slice(start, end) for c, start, end in zip(names, ends[:-1], ends[1:], strict=True)}
     together = np.zeros((ends[-1], ends[-1]), dtype=np.int64)
-    tables = {s: np.zeros(tuple(sizes[c] for c in s), dtype=np.int64) for s in sets if len(s) > 2}
     for part in parts:
         weights = weight.of(part)
-        shown = np.concatenate([np.eye(sizes[c], dtype=np.float32)[part[c]] for c in names], axis=1)
+        shown = np.zeros((len(weights), ends[-1]), dtype=np.float32)
+        for c in names:
+            shown[np.arange(len(weights)), place[c].start + part[c].astype(np.int64)] = 1
         # whole numbers below 2^24, which this kind of float holds exactly, in whatever order they are added up
         together += ((shown * weights[:, None].astype(np.float32)).T @ shown).astype(np.int64)
         for columns, table in tables.items():

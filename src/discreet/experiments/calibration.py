@@ -80,7 +80,8 @@ def perform(task: Task) -> Record:
         if (sure := found.confidence[frozenset((a, b))]).arrow is not None
     ]
     family, columns, _ = name.split(":")
-    setting = {"family": family, "columns": int(columns), "rows": rows, "epsilon": epsilon}
+    clipped = any(measured.clipped for measured in found.measurements)
+    setting = {"family": family, "columns": int(columns), "rows": rows, "epsilon": epsilon, "clipped": clipped}
     return {"task": task.to_dict(), **setting, "edges": edges, "arrowheads": arrows}
 
 
@@ -91,6 +92,7 @@ REGIMES: dict[str, Callable[[Record], str]] = {
     "columns": lambda r: next(f"up to {most}" for most in (15, 30, WIDTHS[1]) if r["columns"] <= most),
     "family": lambda r: str(r["family"]),
     "epsilon": lambda r: f"{r['epsilon']:g}",
+    "measured": lambda r: "clipped" if r["clipped"] else "as they are",
 }
 """By what networks are told apart."""
 

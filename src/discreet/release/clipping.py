@@ -74,7 +74,7 @@ def select_clipped(
     except SettingError:  # too large to be counted, or it would drown
         return None
     variance = additive_for(currency, amount, plain.sensitivity(domain)).variance
-    paid = _Forecast(frame, domain.rows, squared_mu(currency, amount))
+    paid = Forecast(frame, domain.rows, squared_mu(currency, amount))
     return statistic if paid.bias <= MOST_BIAS and paid.gain(variance, plain.weights[0]) >= LEAST_GAIN else None
 
 
@@ -94,7 +94,7 @@ def _centre(shares: FloatArray) -> Centre:
     return Centre(tuple(steps.tolist()), round(UNIT * math.sqrt((1 - 1 / len(steps)) / spread)))
 
 
-class _Forecast:
+class Forecast:
     """What shortening would do if columns were independent: then the lengths of rows are nearly normal."""
 
     def __init__(self, frame: Frame, rows: int, squared_mu: float) -> None:

@@ -131,7 +131,6 @@ class Moments(Marginals):
 
     name: ClassVar[str] = "moments"
 
-    clip: str = "never"
     bins: int | None = None
 
     rounds: ClassVar[int] = 3
@@ -140,11 +139,6 @@ class Moments(Marginals):
         super().__post_init__()
         if self.bins is not None and (type(self.bins) is not int or not 2 <= self.bins <= MOST_BINS):
             raise SettingError(f"bins: a whole number from 2 to {MOST_BINS}")
-
-    @property
-    def choices(self) -> Mapping[str, Sequence[str]]:
-        """How the release may be searched; bins at quantiles are even, and rows stay as they are."""
-        return {"search": SEARCHES, "clip": ("never",)}
 
     def select(
         self, seen: EvidenceSkeleton, domain: Domain, currency: Currency, amount: Fraction

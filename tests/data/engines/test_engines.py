@@ -35,6 +35,7 @@ from discreet.methods.priv_pc import PrivPC
 from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.room import FAILED, Room
+from discreet.statistics import Weight
 from discreet.testing import SeededNoise
 from support.engine_data import HOSTILE, nasty, spelled, to_postgres
 from support.silent import silent
@@ -126,6 +127,8 @@ def test_a_joint_table_answers_like_its_rows():
     sets = [("a",), ("c", "a"), ("b", "c", "a")]
     assert joint.rows == 500
     assert all((x == y).all() for x, y in zip(joint.counts(sets), plain.counts(sets), strict=True))
+    weight = Weight(1, {"a": np.array([0, 5]), "c": np.array([0, 2, 9, 30])}, 6)
+    assert all((x == y).all() for x, y in zip(joint.weighted(sets, weight), plain.weighted(sets, weight), strict=True))
     assert joint.sums([("a",), ("b", "c")]) == plain.sums([("a",), ("b", "c")])
     together = sorted(zip(*(v.tolist() for v in joint.values(["a", "b", "c"])), strict=True))
     assert together == sorted(zip(*(codes[c].tolist() for c in sizes), strict=True))
@@ -137,6 +140,13 @@ def test_a_joint_table_answers_like_its_rows():
 
 
 # --- the same counts ------------------------------------------------------------------------------------------------
+
+
+def weight_over(domain):
+    """A weight by which most rows count less than one."""
+    rng = np.random.default_rng(3)
+    few = [name for name in domain if name not in grids(domain)]
+    return Weight(7, {name: rng.integers(0, 1 << 20, domain.size(name)) for name in few}, len(few) << 18)
 
 
 def engines(people, url, tmp_path, monkeypatch):
@@ -159,11 +169,16 @@ def test_all_engines_count_the_same(people, url, tmp_path, monkeypatch):
     plain = load(table, domain)
     sets = [(name,) for name in domain] + pairs(domain)
     expected = plain.counts(sets)
+    weight, few = weight_over(domain), sets[:21]
+    weighted = plain.weighted(few, weight)
+    assert 0.3 * ROWS < weighted[0].sum() / weight.WHOLE < 0.9 * ROWS
     met = {}
     for name, other in engines(people, url, tmp_path, monkeypatch):
         met[name] = type(other)
         assert other.rows == ROWS
         for columns, x, y in zip(sets, expected, other.counts(sets), strict=True):
+            assert (x == y).all(), (name, columns)
+        for columns, x, y in zip(few, weighted, other.weighted(few, weight), strict=True):
             assert (x == y).all(), (name, columns)
         wanted = [("fine",), ("fine", "steps"), ("whole", "fine")]
         assert other.sums(wanted) == plain.sums(wanted), name

@@ -25,6 +25,7 @@ from discreet.methods.discover import discover_in
 from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.room import Room
+from discreet.statistics import Weight
 from discreet.testing import SeededNoise
 from support.engine_data import HOSTILE, nasty, spelled
 
@@ -114,6 +115,9 @@ class TestCluster:
         wanted = [("fine",), ("fine", "steps"), ("whole", "fine")]
         assert there.sums(wanted) == plain.sums(wanted)
         assert said[-1].endswith(f"{len(sets)} of {len(sets)} tables counted")
+        weight, few = Weight(7, {name: np.arange(domain.size(name)) << 10 for name in names}, 1 << 15), sets[:20]
+        for x, y in zip(plain.weighted(few, weight), there.weighted(few, weight), strict=True):
+            assert (x == y).all()
         forget()
 
     def test_it_reads_what_is_written_in_many_ways_alike(self, spark):

@@ -1,8 +1,9 @@
-"""What the fit to all pairs gains: the same releases searched without and with it.
+"""What a part of `marginals` gains: the fit to all pairs on the same releases, or clipped rows on the same tables.
 
-Run: python benchmarks/global_fit.py [networks with commas] [rows] [epsilons] [runs] [jobs].
+Run: python benchmarks/gains.py fit|clip [networks with commas] [rows] [epsilons] [runs] [jobs].
 
-Without networks, 40 drawn at random of 10 to 60 columns, half of them skewed, on which no setting was chosen.
+Without networks, 40 drawn at random, half of them skewed, on which no setting was chosen: of 10 to 60 columns for the
+fit, of 27 to 80 for clipped rows, whose releases have noise of their own.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from discreet.experiments.harness import group_by, markdown
 from discreet.methods.discover import discover_in
 from discreet.privacy.budget import Budget
 from discreet.release import search
+from discreet.release.discovery import Discovery
 from discreet.release.settings import Marginals
 from discreet.room import Room
 from discreet.search.graph import cpdag_f1, skeleton_f1
@@ -27,14 +29,19 @@ from discreet.simulation.networks import network
 from discreet.simulation.processes import run_all
 
 WIDTHS = (10, 15, 20, 25, 30, 35, 40, 45, 50, 60)
-FRESH = [f"{family}:{columns}:{5000 + i}" for family in ("drawn", "skew") for i, columns in enumerate(WIDTHS * 2)]
+WIDER = (27, 30, 35, 40, 45, 50, 55, 60, 70, 80)
+FRESH = {
+    what: [f"{family}:{columns}:{5000 + i}" for family in ("drawn", "skew") for i, columns in enumerate(widths * 2)]
+    for what, widths in (("fit", WIDTHS), ("clip", WIDER))
+}
 
 Scores = tuple[float, float]
 
 
 class Setting(NamedTuple):
-    """One release."""
+    """One table, and what is tried on it."""
 
+    what: str
     network: str
     rows: int
     epsilon: float
@@ -42,15 +49,22 @@ class Setting(NamedTuple):
 
 
 def compare(setting: Setting) -> tuple[Setting, Scores, Scores]:
-    """Return skeleton and CPDAG F1 without the fit and with it."""
+    """Return skeleton and CPDAG F1 without and with."""
     net = network(setting.network)
     domain, truth = net.domain(setting.rows), cpdag(net.dag)
     codes = net.sample_codes(setting.rows, np.random.default_rng([setting.seed, setting.rows, 7]))
     table = MemoryTable(codes, {c: domain.size(c) for c in domain})
-    budget = Budget(epsilon=setting.epsilon, delta=min(1e-6, 0.1 / setting.rows))
-    found = discover_in(Room(table, domain, budget), Marginals())
-    with patch.object(search, "refine", lambda *_: None):
-        without = search.search_again(found)
+
+    def release(settings: Marginals) -> Discovery:
+        budget = Budget(epsilon=setting.epsilon, delta=min(1e-6, 0.1 / setting.rows))
+        return discover_in(Room(table, domain, budget), settings)
+
+    found = release(Marginals())
+    if setting.what == "clip":
+        without = release(Marginals(clip="never"))
+    else:
+        with patch.object(search, "refine", lambda *_: None):
+            without = search.search_again(found)
     first, second = ((skeleton_f1(f.graph, truth), cpdag_f1(f.graph, truth)) for f in (without, found))
     return setting, first, second
 
@@ -66,12 +80,12 @@ def line(name: str, members: Sequence[tuple[Setting, Scores, Scores]]) -> list[s
 
 
 def main(
-    names: str = "", rows: str = "5000,20000,100000", epsilons: str = "1", runs: str = "1", jobs: str = "2"
+    what: str, names: str = "", rows: str = "5000,20000,100000", epsilons: str = "1", runs: str = "1", jobs: str = "2"
 ) -> None:
     """Compare, and print a table."""
-    chosen = names.split(",") if names else FRESH
+    chosen = names.split(",") if names else FRESH[what]
     planned = [
-        Setting(name, int(n), float(e), i + 500 * run)
+        Setting(what, name, int(n), float(e), i + 500 * run)
         for n in rows.split(",")
         for e in epsilons.split(",")
         for i, name in enumerate(chosen, start=500)
