@@ -73,7 +73,7 @@ def test_wide_and_uneven_tables_are_clipped_where_noise_rules(wide):
     [
         {"clip": "never"},
         {"name": f"skew:{FEWEST - 1}:5"},
-        {"rows": 40_000},
+        {"rows": 60_000},
         {"delta": 0.0, "alpha": 0.01},
     ],
 )
@@ -107,7 +107,7 @@ def test_it_is_decided_by_public_facts_whether_it_is_looked_at():
     assert asked(20, 5_000, 0.05)
     assert asked(20, 5_000, 0.025, Currency.ZCDP)
     assert not asked(20, 5_000, 0.05, Currency.PURE)
-    assert not asked(20, 50_000, 0.05)
+    assert not asked(20, 30_000, 0.05)
     assert not asked(12, 500, 0.05)
 
 

@@ -153,7 +153,14 @@ def test_the_calibration_goes_on_where_it_was_broken_off(tmp_path):
 
 
 def test_regimes_are_told_apart():
-    few = {"rows": 1_000, "columns": 8, "family": "skew", "epsilon": 1.0, "edges": [[0.8, True], [0.99, True]]}
+    few = {
+        "rows": 1_000,
+        "columns": 8,
+        "family": "skew",
+        "epsilon": 1.0,
+        "clipped": False,
+        "edges": [[0.8, True], [0.99, True]],
+    }
     many = {**few, "rows": 20_000, "edges": [[0.8, False], [0.9, True]]}
     lines = by_regime([{**few, "arrowheads": []}, {**many, "arrowheads": []}])
     by_rows = {

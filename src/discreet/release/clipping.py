@@ -29,8 +29,8 @@ SHARE = Fraction(3, 100)
 FEWEST = 13
 """Columns that it takes: of few, each is a large part of a row's length, and shortening is felt in all others."""
 
-NOISY = 0.75
-"""Rows are shortened where the square of the number of columns, over rows and squared mu, is at least this."""
+NOISY = 0.3
+"""Noise that it takes: the square of the number of columns, over rows and squared mu."""
 
 BASE = 2 * UNIT
 """The part of a row's squared length that is the same for all rows."""
@@ -39,10 +39,10 @@ SMALLEST_SPREAD = 0.02
 """Spread of a column, 1 less the sum of its squared shares, below which its scale does not grow any more."""
 
 LEAST_GAIN = 1.2
-"""By how much noise must fall, in deviations, over the average of pairs,"""
+"""By how much noise must fall, in deviations, over the average of pairs; by 1 / noise where that is more."""
 
-MOST_BIAS = 0.3
-"""and how far two independent columns may seem dependent, in deviations of the noise, in nine of ten pairs."""
+MOST_BIAS = 0.5
+"""How far two independent columns may seem dependent, in deviations of the noise, in nine of ten pairs."""
 
 _POINTS = np.polynomial.hermite_e.hermegauss(40)
 
@@ -52,9 +52,14 @@ def select_margins(domain: Domain, currency: Currency, amount: Fraction) -> Inte
     several = sorted(column for column in domain if domain.size(column) > 1)
     if currency is Currency.PURE or len(several) < FEWEST:
         return None
-    if len(several) ** 2 < NOISY * domain.rows * squared_mu(currency, amount):
+    if _noise(len(several), domain, currency, amount) < NOISY:
         return None
     return Interactions(tuple((column,) for column in several), (1,) * len(several))
+
+
+def _noise(columns: int, domain: Domain, currency: Currency, amount: Fraction) -> float:
+    """Return about how much noise there is against sampling, in variance."""
+    return columns**2 / (domain.rows * squared_mu(currency, amount))
 
 
 def squared_mu(currency: Currency, amount: Fraction) -> float:
@@ -74,8 +79,10 @@ def select_clipped(
     except SettingError:  # too large to be counted, or it would drown
         return None
     variance = additive_for(currency, amount, plain.sensitivity(domain)).variance
-    paid = Forecast(frame, domain.rows, squared_mu(currency, amount))
-    return statistic if paid.bias <= MOST_BIAS and paid.gain(variance, plain.weights[0]) >= LEAST_GAIN else None
+    forecast = Forecast(frame, domain.rows, squared_mu(currency, amount))
+    wanted = max(LEAST_GAIN, 1 / _noise(len(frame.centres), domain, currency, amount))
+    pays = forecast.gain(variance, plain.weights[0]) >= wanted and forecast.bias <= MOST_BIAS
+    return statistic if pays else None
 
 
 def make_frame(shares: dict[str, FloatArray]) -> Frame:

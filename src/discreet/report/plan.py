@@ -19,6 +19,7 @@ from discreet.report.charts import (
     svg_text,
 )
 from discreet.report.terminal import fold
+from discreet.statistics.clipped import CLIPPED
 
 
 def plan_text(found: Forecast) -> str:
@@ -98,7 +99,10 @@ def _measured(line: Expected) -> str:
         cost = f"{low:.2%}" if math.isclose(low, high, rel_tol=0.01) else f"{low:.2%} to {high:.2%}"
         noise = max(t.noise for t in pairs)
         each = f"each of the {len(pairs)} tables of two columns costs {cost} of the budget"
-        lines.append(fold(f"  In the first release {each}; its noise is at most {noise:.2g} in correlation.", "  "))
+        where = "If rows are not clipped, then in" if any(CLIPPED in step.what for step in line.steps) else "In"
+        lines.append(
+            fold(f"  {where} the first release {each}; its noise is at most {noise:.2g} in correlation.", "  ")
+        )
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ from discreet.methods.registry import budget_for, method_of, refuse_unaskable, s
 from discreet.privacy.accounting import check_guarantee, delta_for
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.progress import WHOLE, Progress, tell
+from discreet.release.clipping import SHARE, select_margins
 from discreet.release.expectation import Forecast, Planned, Trial, summarize_trials
 from discreet.release.selection import SETTLING, select_first
 from discreet.release.settings import Marginals, Settings
@@ -289,7 +290,10 @@ def _tables(domain: Domain, case: Case, knowledge: Knowledge) -> tuple[Planned, 
         statistic = select_first(asked, knowledge, budget.currency)
         if statistic is None:
             return ()
-        part = budget.limit * (1 - SETTLING if waits else 1) / settings.rounds
+        left = budget.limit * (1 - SETTLING if waits else 1)
+        if settings.clip == "auto" and select_margins(asked, budget.currency, left) is not None:
+            left *= 1 - SHARE
+        part = left / settings.rounds
         variance = additive_for(budget.currency, part, statistic.sensitivity(asked)).variance
     except SettingError:  # refused, as the runs were
         return ()

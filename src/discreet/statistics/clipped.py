@@ -28,6 +28,9 @@ GRID = 256
 UNIT = 16
 """Scale of an even column."""
 
+CLIPPED = "rows clipped"
+"""How the ledger says that rows were shortened."""
+
 LARGEST = 1 << 62
 """No sum may become larger."""
 
@@ -114,7 +117,7 @@ class ClippedInteractions:
     @property
     def name(self) -> str:
         """What it is, for the ledger."""
-        return f"{len(self.sets) - 1} interactions (1-way, 2-way) of rows of limited length"
+        return f"{len(self.sets) - 1} interactions (1-way, 2-way), {CLIPPED}"
 
     @property
     def columns(self) -> tuple[str, ...]:
