@@ -30,9 +30,11 @@ from discreet.privacy.accounting import Currency, as_written, limit_of, mu_of, r
 from discreet.privacy.budget import GRAINS, Budget, Cost
 from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussian, additive_for
 from discreet.privacy.statement import Privacy
+from discreet.release.clipping import make_frame
 from discreet.report.html import report_html
 from discreet.report.terminal import statement_text
 from discreet.report.words import not_promised_words
+from discreet.statistics.clipped import ClippedInteractions
 from discreet.statistics.counts import Counts
 from discreet.statistics.interactions import Interactions
 from support.people import KEYS, bounded, domain_of, drawn_rows, sample_rows
@@ -62,6 +64,7 @@ def test_a_group_is_a_number_of_rows():
 STATISTICS = (
     Counts((("x0",), ("x0", "x1"))),
     Interactions((("x0",), ("x1",), ("x0", "x1")), (1, 2, 3)),
+    ClippedInteractions(make_frame({"x0": np.array([0.7, 0.2, 0.1]), "x1": np.array([0.6, 0.4])})),
     KendallA("x0", "x1"),
     SpearmanA("x0", "x1"),
 )
@@ -89,7 +92,7 @@ def test_what_a_person_moves_is_hidden_by_the_noise_of_their_budget(statistic, c
     try:
         mechanism = additive_for(currency, budget.left, sensitivity)
     except SettingError:
-        assert isinstance(statistic, Interactions)
+        assert isinstance(statistic, Interactions | ClippedInteractions)
         assert currency is Currency.PURE
         return
     budget.charge(mechanism.cost(sensitivity), statistic=statistic.name, mechanism=mechanism.name)
