@@ -154,7 +154,9 @@ def damages():
 
     yield change("grid", 128), "steps of 1/256"
     yield change("limit", 1), "frame"
-    yield change("base", "32"), "damaged"
+    yield change("base", "32"), "whole numbers"
+    yield change("base", 10**400), "base from 1"
+    yield change("limit", 10**400), "limit above"
     yield change("centres", {}), "frame"
     yield lambda m: next(iter(m["clipped"]["centres"].values())).__setitem__("scale", 0), "centre"
     yield lambda m: next(iter(m["clipped"]["centres"].values()))["steps"].__setitem__(0, 1.5), "centre"

@@ -52,7 +52,7 @@ class Model:
         while left:
             drawn = self._draw(max(rows, AT_ONCE), rng)
             weights = self.weight.of(drawn)
-            least = least or int(weights.min())
+            least = least or max(int(weights.min()), 1)
             kept = np.flatnonzero(rng.random(len(weights)) * weights <= least)[:left]
             parts.append({column: codes[kept] for column, codes in drawn.items()})
             left -= len(kept)

@@ -28,6 +28,9 @@ GRID = 256
 UNIT = 16
 """Scale of an even column."""
 
+MOST_SCALE, MOST_LIMIT = 1 << 16, 1 << 48
+"""No scale, base or limit may be larger: lengths of rows are counted in 64 bits."""
+
 CLIPPED = "rows clipped"
 """How the ledger says that rows were shortened."""
 
@@ -45,8 +48,8 @@ class Centre:
     def __post_init__(self) -> None:
         if any(type(k) is not int or k < 0 for k in (*self.steps, self.scale)) or sum(self.steps) != GRID:
             raise SettingError(f"centre: whole numbers from 0 that add up to {GRID}")
-        if len(self.steps) < 2 or self.scale < 1:
-            raise SettingError("centre: at least two levels, and a scale from 1")
+        if len(self.steps) < 2 or not 1 <= self.scale <= MOST_SCALE:
+            raise SettingError(f"centre: at least two levels, and a scale from 1 to {MOST_SCALE:,}")
 
     @cached_property
     def distances(self) -> IntArray:
@@ -80,8 +83,10 @@ class Frame:
     limit: int
 
     def __post_init__(self) -> None:
-        if len(self.centres) < 2 or self.base < 1 or self.limit < self.base * GRID**2:
-            raise SettingError("frame: at least two columns, a base from 1, and a limit above the base")
+        if type(self.base) is not int or type(self.limit) is not int or len(self.centres) < 2:
+            raise SettingError("frame: at least two columns, with whole numbers as base and limit")
+        if not 1 <= self.base <= MOST_SCALE or not self.base * GRID**2 <= self.limit <= MOST_LIMIT:
+            raise SettingError(f"frame: a base from 1 to {MOST_SCALE:,}, and a limit above the base")
 
     def __hash__(self) -> int:
         return hash((tuple(sorted(self.centres.items())), self.base, self.limit))
