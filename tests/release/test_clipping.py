@@ -13,8 +13,10 @@ import pytest
 import discreet as dc
 from discreet.errors import ReleaseError, SettingError
 from discreet.privacy.accounting import Currency
-from discreet.release.clipping import FEWEST, SHARE, Forecast, make_frame, select_margins
+from discreet.release.clipping import FEWEST, SHARE, Forecast, cautious_shares, make_frame, select_margins
+from discreet.release.oracles.components import Component
 from discreet.release.oracles.released import Released
+from discreet.release.oracles.strata import Estimates
 from discreet.release.selection import components
 from discreet.release.synthesis import model_of
 from discreet.release.tables import PairTable
@@ -128,6 +130,51 @@ def test_the_forecast_of_bias_is_what_happens_to_independent_columns():
     assert seen < 0  # a row that is long in one column has less room for another
 
 
+def test_shares_that_drown_in_noise_are_not_asked_for():
+    """They would all look like one common level, rows like short ones, and the noise like much less."""
+    for epsilon in (0.3, 0.01, 0.0005):
+        _, _, found = found_in("skew:14:5", 1_000, epsilon)
+        assert all(len(measured.statistic.sets) > 14 for measured in found.measurements)
+        assert not any(clipped(found))
+
+
+def test_shares_are_told_with_caution():
+    """A little noise moves them a little, much of it to even ones."""
+    _, _, found = found_in("skew:24:5", 4_000)
+    parts = components(found.measurements[:1], found.domain)
+    blurred = replace(parts, parts={s: replace(part, variance=1e9) for s, part in parts.parts.items()})
+    exact = replace(parts, parts={s: replace(part, variance=0.0) for s, part in parts.parts.items()})
+    for column in list(found.domain)[:5]:
+        levels = found.domain.size(column)
+        np.testing.assert_allclose(cautious_shares(blurred, column), np.full(levels, 1 / levels))
+        np.testing.assert_allclose(cautious_shares(exact, column), Estimates(parts).shares[column])
+
+
+def test_columns_that_never_vary_are_not_clipped():
+    names = [f"c{i:02}" for i in range(20)]
+    domain = dc.Domain({c: dc.Categorical(categories=("a", "b")) for c in names}, rows=4_000)
+    room = dc.Room(dc.load(dict.fromkeys(names, ["a"] * 4_000), domain), domain, dc.Budget(epsilon=1.0, delta=1e-6))
+    found = dc.discover_in(room, dc.Marginals())
+    assert len(found.graph.nodes) == 20
+    frame = make_frame({c: np.array([1.0, 0.0]) for c in names})
+    assert Forecast(frame, 4_000, 0.05).bias == np.inf
+
+
+def test_the_noise_on_tables_is_told_from_the_centres(wide):
+    """By drawing it."""
+    parts = components(wide[2].measurements, wide[2].domain)
+    rng, (x, y) = np.random.default_rng(0), list(wide[2].domain)[:2]
+    table = PairTable.of(parts, x, y)
+    shapes = {s: parts.values(*s).shape for s in ((x,), (y,), (x, y))}
+    drawn = []
+    for _ in range(4_000):
+        noisy = {s: Component(rng.normal(size=k) * parts.variance(*s) ** 0.5, 0.0) for s, k in shapes.items()}
+        drawn.append(PairTable.of(replace(parts, rows=0.0, parts=noisy), x, y).counts.ravel())
+    eyes = [np.eye(size) for size in table.counts.shape]
+    seen, told = np.var(drawn, axis=0), np.diag(table.noise(*eyes))
+    np.testing.assert_allclose(seen, told, rtol=0.15)
+
+
 def test_what_cannot_be_is_refused():
     with pytest.raises(SettingError, match="clip: one of"):
         dc.Marginals(clip="always")
@@ -148,6 +195,11 @@ def test_a_release_is_read_back_and_searched_again(wide):
     assert dc.search_again(again, missing="leave-out").graph == found.graph  # nothing is missing here
 
 
+def longer(measured):
+    """Give a column more levels than it has."""
+    next(iter(measured["clipped"]["centres"].values()))["steps"] += [0] * 300_000
+
+
 def damages():
     def change(key, value):
         return lambda clipped: clipped["clipped"].__setitem__(key, value)
@@ -160,6 +212,7 @@ def damages():
     yield change("centres", {}), "frame"
     yield lambda m: next(iter(m["clipped"]["centres"].values())).__setitem__("scale", 0), "centre"
     yield lambda m: next(iter(m["clipped"]["centres"].values()))["steps"].__setitem__(0, 1.5), "centre"
+    yield longer, "as many shares"
     yield lambda m: m["interactions"].pop(), "calls for"
     yield lambda m: m["interactions"][1]["contrasts"].append(1), "shape"
     yield lambda m: m["interactions"][1]["contrasts"].__setitem__(0, 1 << 60), "neither rows nor noise"

@@ -17,7 +17,7 @@ from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.privacy.mechanisms.additive import additive_for
-from discreet.release.oracles.strata import Estimates
+from discreet.release.oracles.components import Components, contrasts, to_simplex
 from discreet.release.release import Measurement
 from discreet.release.selection import components
 from discreet.statistics.clipped import GRID, UNIT, Centre, ClippedInteractions, Frame
@@ -31,6 +31,9 @@ FEWEST = 13
 
 NOISY = 0.3
 """Noise that it takes: the square of the number of columns, over rows and squared mu."""
+
+MOST_BLURRED = 0.3
+"""Noise of shares, in deviations, beyond which they are no guide: then nothing is found in any case."""
 
 BASE = 2 * UNIT
 """The part of a row's squared length that is the same for all rows."""
@@ -54,6 +57,8 @@ def select_margins(domain: Domain, currency: Currency, amount: Fraction) -> Inte
         return None
     if _noise(len(several), domain, currency, amount) < NOISY:
         return None
+    if math.sqrt(2 * len(several) / (float(SHARE) * squared_mu(currency, amount))) / domain.rows > MOST_BLURRED:
+        return None
     return Interactions(tuple((column,) for column in several), (1,) * len(several))
 
 
@@ -71,8 +76,8 @@ def select_clipped(
     margins: Measurement, plain: Interactions, domain: Domain, currency: Currency, amount: Fraction
 ) -> ClippedInteractions | None:
     """Return what is measured of shortened rows; None where that is no better than measuring them as they are."""
-    shares = Estimates(components([margins], domain)).shares
-    frame = make_frame({columns[0]: shares[columns[0]] for columns in margins.statistic.sets})
+    parts = components([margins], domain)
+    frame = make_frame({name: cautious_shares(parts, name) for (name,) in margins.statistic.sets})
     statistic = ClippedInteractions(frame)
     try:
         additive_for(currency, amount, statistic.sensitivity(domain))
@@ -83,6 +88,14 @@ def select_clipped(
     wanted = max(LEAST_GAIN, 1 / _noise(len(frame.centres), domain, currency, amount))
     pays = forecast.gain(variance, plain.weights[0]) >= wanted and forecast.bias <= MOST_BIAS
     return statistic if pays else None
+
+
+def cautious_shares(parts: Components, column: str) -> FloatArray:
+    """Return a column's shares, moved towards even ones by as much as the noise may have moved them away."""
+    away, levels = parts.values(column) / parts.rows, parts.sizes[column]
+    blurred = (levels - 1) * parts.variance(column) / parts.rows**2
+    kept = max(1 - blurred / max(float(away @ away), blurred), 0.0)
+    return to_simplex(1 / levels + contrasts(levels) @ (kept * away))
 
 
 def make_frame(shares: dict[str, FloatArray]) -> Frame:
@@ -125,6 +138,8 @@ class Forecast:
     @property
     def bias(self) -> float:
         """How far two columns seem dependent since both are shortened together, in deviations of the noise."""
+        if not self._mean:  # no column seems to vary at all
+            return math.inf
         step = self._mean / 20
         bend = self._weight(self._mean + step) - 2 * self._weight(self._mean) + self._weight(self._mean - step)
         pairs = np.outer(self._pulls, self._pulls)[np.triu_indices(len(self._pulls), 1)]

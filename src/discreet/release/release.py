@@ -129,7 +129,7 @@ class Measurement:
         """Read it back; shapes come from the domain."""
         items, key = (data["tables"], "counts") if "tables" in data else (data["interactions"], "contrasts")
         sets = tuple(tuple(item["columns"]) for item in items)
-        statistic = _read_statistic(data, items, sets)
+        statistic = _read_statistic(data, items, sets, domain)
         whole = Weight.WHOLE * GRID**2 if "clipped" in data else 1
         less = 0 if key == "counts" else 1
         values = []
@@ -164,13 +164,14 @@ def _read_frame(data: Mapping[str, Any]) -> Frame:
 
 
 def _read_statistic(
-    data: Mapping[str, Any], items: Sequence[Mapping[str, Any]], sets: tuple[tuple[str, ...], ...]
+    data: Mapping[str, Any], items: Sequence[Mapping[str, Any]], sets: tuple[tuple[str, ...], ...], domain: Domain
 ) -> Measurable:
     """Read back what was measured."""
     if "clipped" in data:
         clipped = ClippedInteractions(_read_frame(data["clipped"]))
         if sets != clipped.sets:
             raise ReleaseError("what was released of clipped rows is not what their frame calls for")
+        clipped.check(domain)
         return clipped
     if any(not 1 <= len(s) <= MAX_COLUMNS or list(s) != sorted(s) for s in sets):
         raise ReleaseError("a table names too many columns, or not in sorted order")

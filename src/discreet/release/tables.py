@@ -13,12 +13,16 @@ from discreet.release.oracles.components import Components, contrasts
 
 @dataclass(frozen=True)
 class PairTable:
-    """A table of two columns as it was released: unbiased counts, and the variance of the noise on its components."""
+    """A table of two columns as it was released: unbiased counts, and the variance of the noise on its components.
+
+    ``centres`` are those from which both columns are told.
+    """
 
     counts: FloatArray
     both: float
     first: float
     second: float
+    centres: tuple[FloatArray, FloatArray]
 
     @classmethod
     def of(cls, parts: Components, x: str, y: str) -> PairTable:
@@ -26,7 +30,7 @@ class PairTable:
         inner = contrasts(parts.sizes[x]) @ parts.values(x, y) @ contrasts(parts.sizes[y]).T
         left, right = parts.centre(x), parts.centre(y)
         counts = inner + np.outer(counts_of(parts, x), right) + np.outer(left, counts_of(parts, y) - right * parts.rows)
-        return cls(counts, parts.variance(x, y), parts.variance(x), parts.variance(y))
+        return cls(counts, parts.variance(x, y), parts.variance(x), parts.variance(y), (left, right))
 
     def seen(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the table in views of its levels: ``left @ counts @ right.T``."""
@@ -34,13 +38,12 @@ class PairTable:
 
     def noise(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the covariance of the noise on what is seen, flattened."""
-        a, b = self.counts.shape
-        l_even, r_even = left.sum(axis=1) / a, right.sum(axis=1) / b
-        l_inner = left @ left.T - a * np.outer(l_even, l_even)
-        r_inner = right @ right.T - b * np.outer(r_even, r_even)
-        found = self.both * np.kron(l_inner, r_inner)
-        found += self.first * np.kron(l_inner, np.outer(r_even, r_even))
-        return np.asarray(found + self.second * np.kron(np.outer(l_even, l_even), r_inner))
+        (l_inner, l_outer), (r_inner, r_outer) = (
+            (view @ contrasts(len(centre)) @ contrasts(len(centre)).T @ view.T, np.outer(view @ centre, view @ centre))
+            for view, centre in zip((left, right), self.centres, strict=True)
+        )
+        found = self.both * np.kron(l_inner, r_inner) + self.first * np.kron(l_inner, r_outer)
+        return np.asarray(found + self.second * np.kron(l_outer, r_inner))
 
 
 def has_table(parts: Components, x: str, y: str) -> bool:
