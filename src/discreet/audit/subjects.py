@@ -75,6 +75,7 @@ THREE = Domain({"x": levels(3)}, rows=2)
 NINE = Domain({"a": levels(3), "b": levels(3)}, rows=4)
 LARGE = Domain({"a": levels(4), "b": levels(5), "c": levels(2), "d": levels(3)}, rows=24)
 WIDE = Domain({f"c{i:02}": levels(2 + i % 3) for i in range(13)}, rows=10)
+MANY = Domain({f"c{i:02}": levels(2 + i % 3) for i in range(24)}, rows=40)
 FEW = Domain({"a": levels(2), "b": levels(3), "c": levels(2), "d": levels(2)}, rows=40)
 RANGE = Numeric(bounds=(0.0, 1.0), bins=3, at="quantiles")
 MIXED = Domain({"a": levels(2), "x": RANGE, "b": levels(2)}, rows=40)
@@ -396,7 +397,7 @@ class MethodSubject(Subject):
         words.append(("Gaussian" if self.claim.currency is Currency.GDP else "zCDP") if self.delta else "pure")
         words += ["private quantiles"] if self.domain.unsettled else []
         words += [name for name in ("sample", "edges") if getattr(settings, name, None)]
-        words += ["many columns"] if self.domain == WIDE else []
+        words += ["many columns"] if self.domain == MANY else []
         words += ["edges that meet"] if self.domain == MEETING else []
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
         usual = type(settings)()
@@ -535,7 +536,7 @@ def method_subjects(method: str) -> list[MethodSubject]:
     if not METHODS[method].numeric:
         tried.append((settings_for(method, MIXED.widest()), MIXED, NOTHING_KNOWN))
     if isinstance(usual, Marginals):
-        tried.append((usual, WIDE, NOTHING_KNOWN))
+        tried.append((usual, MANY, NOTHING_KNOWN))
     names = {f.name for f in fields(usual)}
     if "sample" in names:
         tried.append((usual.changed(sample=0.6), FEW, NOTHING_KNOWN))
