@@ -1,4 +1,4 @@
-"""What a part of `marginals` gains: the fit to all pairs on the same releases, or clipped rows on the same tables.
+"""What a part of `marginals` gains: the fit to all pairs on releases of whole rows, or clipped rows on the same tables.
 
 Run: python benchmarks/gains.py fit|clip [networks with commas] [rows] [epsilons] [runs] [jobs].
 
@@ -59,10 +59,10 @@ def compare(setting: Setting) -> tuple[Setting, Scores, Scores]:
         budget = Budget(epsilon=setting.epsilon, delta=min(1e-6, 0.1 / setting.rows))
         return discover_in(Room(table, domain, budget), settings)
 
-    found = release(Marginals())
     if setting.what == "clip":
-        without = release(Marginals(clip="never"))
+        found, without = release(Marginals()), release(Marginals(clip="never"))
     else:
+        found = release(Marginals(clip="never"))
         with patch.object(search, "refine", lambda *_: None):
             without = search.search_again(found)
     first, second = ((skeleton_f1(f.graph, truth), cpdag_f1(f.graph, truth)) for f in (without, found))

@@ -12,30 +12,12 @@ from hypothesis import strategies as st
 
 from discreet.data.counting import WEIGHTED_CHUNK
 from discreet.data.memory import JointTable, MemoryTable
-from discreet.domain import Categorical, Domain
 from discreet.errors import SettingError
 from discreet.release.clipping import make_frame
 from discreet.statistics import Weight
 from discreet.statistics.clipped import GRID, Centre, ClippedInteractions, Frame
 from discreet.statistics.interactions import whole_contrasts
-
-
-def domain_of(sizes, rows):
-    return Domain({f"c{i}": Categorical(categories=tuple(map(str, range(s)))) for i, s in enumerate(sizes)}, rows=rows)
-
-
-def codes_of(domain, rows):
-    return {c: np.array([row[i] for row in rows], dtype=np.uint8) for i, c in enumerate(domain)}
-
-
-def values(statistic, domain, rows):
-    return statistic.evaluate(MemoryTable(codes_of(domain, rows), {c: domain.size(c) for c in domain}))
-
-
-def scaled_change(statistic, domain, a, b):
-    """The exact squared change in coordinates divided by their scales."""
-    squares = statistic.squares(domain)
-    return sum((Fraction(int(d)) ** 2 / s for d, s in zip(a - b, squares, strict=True)), start=Fraction(0))
+from support.contrasts import domain_of, scaled_change, values_of
 
 
 def frame_at(steps, scales, base, limit):
@@ -59,7 +41,7 @@ def test_sensitivity_over_all_neighbours(sizes, frame, n):
     cells = list(product(*(range(s) for s in sizes)))
     worst = Fraction(0)
     for rest in product(cells, repeat=n - 1):
-        found = [values(statistic, domain, [*rest, cell]) for cell in cells]
+        found = [values_of(statistic, domain, [*rest, cell]) for cell in cells]
         for a, b in combinations(found, 2):
             worst = max(worst, scaled_change(statistic, domain, a, b))
             roots = [abs(int(d)) / float(s) ** 0.5 for d, s in zip(a - b, statistic.squares(domain), strict=True)]
@@ -73,7 +55,7 @@ def test_the_bound_is_nearly_reached():
     sizes, half = (2,) * 12, (0,) * 6
     frame = frame_at(((256, 0),) * 12, (16,) * 12, 1, 64)
     domain, statistic = domain_of(sizes, 1), ClippedInteractions(frame)
-    one, other = (values(statistic, domain, [row]) for row in (half + (1,) * 6, (1,) * 6 + half))
+    one, other = (values_of(statistic, domain, [row]) for row in (half + (1,) * 6, (1,) * 6 + half))
     assert scaled_change(statistic, domain, one, other) > Fraction(4, 5) * frame.limit**2
 
 
@@ -87,7 +69,7 @@ def test_sensitivity_at_random(data):
     domain = domain_of(sizes, 1)
     statistic = ClippedInteractions(make_frame({c: s / s.sum() for c, s in shares.items()}))
     rows = data.draw(st.lists(st.tuples(*(st.integers(0, s - 1) for s in sizes)), min_size=2, max_size=6))
-    found = [values(statistic, domain, [row]) for row in rows]
+    found = [values_of(statistic, domain, [row]) for row in rows]
     bound = statistic.sensitivity(domain).l2_squared
     assert all(scaled_change(statistic, domain, a, b) <= bound for a, b in combinations(found, 2))
 
@@ -114,7 +96,7 @@ def test_what_it_sums_up(sizes, frame):
     rows = [tuple(int(rng.integers(s)) for s in sizes) for _ in range(50)]
     domain = domain_of(sizes, 50)
     expected = slow_sums(frame, domain, rows).tolist()
-    assert values(ClippedInteractions(frame), domain, rows).tolist() == expected
+    assert values_of(ClippedInteractions(frame), domain, rows).tolist() == expected
     kinds, how_often = np.unique(np.array(rows), axis=0, return_counts=True)
     joint = JointTable({c: kinds[:, i] for i, c in enumerate(domain)}, how_often, {c: domain.size(c) for c in domain})
     assert ClippedInteractions(frame).evaluate(joint).tolist() == expected
@@ -123,8 +105,8 @@ def test_what_it_sums_up(sizes, frame):
 def test_many_rows_of_large_weight_add_up_exactly():
     frame, n = FRAMES[3][1], 3 * WEIGHTED_CHUNK + 5
     domain = domain_of((2, 4), n)
-    one = values(ClippedInteractions(frame), domain, [(1, 3)])
-    assert values(ClippedInteractions(frame), domain, [(1, 3)] * n).tolist() == (n * one).tolist()
+    one = values_of(ClippedInteractions(frame), domain, [(1, 3)])
+    assert values_of(ClippedInteractions(frame), domain, [(1, 3)] * n).tolist() == (n * one).tolist()
 
 
 def test_tables_of_three_columns_with_weights():

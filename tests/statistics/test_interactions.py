@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.data.memory import MemoryTable
-from discreet.domain import Categorical, Domain, Numeric
+from discreet.domain import Domain, Numeric
 from discreet.errors import SettingError
 from discreet.privacy.accounting import Currency
 from discreet.privacy.mechanisms.additive import DiscreteLaplace, RoundedGaussian, ShapedGaussian, additive_for
@@ -21,22 +20,7 @@ from discreet.statistics import interactions as module
 from discreet.statistics.counts import Counts, all_pairs
 from discreet.statistics.interactions import Interactions, largest_change, whole_contrasts
 from discreet.testing import SeededNoise
-
-
-def domain_of(sizes, rows):
-    return Domain({f"c{i}": Categorical(categories=tuple(map(str, range(s)))) for i, s in enumerate(sizes)}, rows=rows)
-
-
-def values(statistic, domain, rows):
-    codes = {c: np.array([row[i] for row in rows], dtype=np.uint8) for i, c in enumerate(domain)}
-    return statistic.evaluate(MemoryTable(codes, {c: domain.size(c) for c in domain}))
-
-
-def scaled_change(statistic, domain, a, b):
-    """The exact squared change in coordinates divided by their scales."""
-    squares = statistic.squares(domain)
-    return sum((Fraction(int(d)) ** 2 / s for d, s in zip(a - b, squares, strict=True)), start=Fraction(0))
-
+from support.contrasts import domain_of, scaled_change, values_of
 
 CASES = [
     ((2, 2, 3), [("c0",), ("c0", "c1"), ("c1", "c2")], [2, 1, 1]),
@@ -55,7 +39,7 @@ def test_sensitivity_over_all_neighbours(sizes, sets, weights, n):
     cells = list(product(*(range(s) for s in sizes)))
     worst = Fraction(0)
     for rest in product(cells, repeat=n - 1):
-        found = [values(statistic, domain, [*rest, cell]) for cell in cells]
+        found = [values_of(statistic, domain, [*rest, cell]) for cell in cells]
         for a, b in combinations(found, 2):
             worst = max(worst, scaled_change(statistic, domain, a, b))
     assert worst == statistic.sensitivity(domain).l2_squared
@@ -74,7 +58,7 @@ def test_the_bounds_hold_for_every_pair_of_rows(data):
     statistic = Interactions(tuple(sets), tuple(weights))
     row = st.tuples(*(st.integers(0, s - 1) for s in sizes))
     a, b = data.draw(row), data.draw(row)
-    moved = scaled_change(statistic, domain, values(statistic, domain, [a]), values(statistic, domain, [b]))
+    moved = scaled_change(statistic, domain, values_of(statistic, domain, [a]), values_of(statistic, domain, [b]))
     exact = statistic.sensitivity(domain).l2_squared
     shapes, by_set = {s: domain.shape(s) for s in sets}, dict(zip(sets, weights, strict=True))
     kept = module.MAX_ENUMERATED

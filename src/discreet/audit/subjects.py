@@ -109,7 +109,7 @@ def _interactions(domain: Domain, sets: Iterable[tuple[str, ...]]) -> tuple[Stat
 
 
 def _clipped(domain: Domain, common: float) -> ClippedInteractions:
-    """Return interactions of shortened rows, where the first level of every column is so much more common."""
+    """Return interactions of clipped rows, where the first level of every column is so much more common."""
     shares = {c: np.array([common, *[1.0] * (domain.size(c) - 1)]) for c in domain if domain.size(c) > 1}
     return ClippedInteractions(make_frame({c: values / values.sum() for c, values in shares.items()}))
 

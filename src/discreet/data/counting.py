@@ -73,7 +73,7 @@ def count_weighted(codes: Codes, sizes: Mapping[str, int], sets: Sequence[Column
     starts = range(0, rows, WEIGHTED_CHUNK)
     parts = ({c: array[start : start + WEIGHTED_CHUNK] for c, array in codes.items()} for start in starts)
     few = {c for s in sets for c in s if sizes[c] <= MAX_BIT_LEVELS}
-    small = [s for s in sets if len(s) <= 2 and few.issuperset(s)]
+    small = {s for s in sets if len(s) <= 2 and few.issuperset(s)}
     tables = {s: np.zeros(tuple(sizes[c] for c in s), dtype=np.int64) for s in sets if s not in small}
     names = sorted({c for s in small for c in s})
     ends = np.cumsum([0, *(sizes[c] for c in names)]).tolist()

@@ -92,7 +92,7 @@ REGIMES: dict[str, Callable[[Record], str]] = {
     "columns": lambda r: next(f"up to {most}" for most in (15, 30, WIDTHS[1]) if r["columns"] <= most),
     "family": lambda r: str(r["family"]),
     "epsilon": lambda r: f"{r['epsilon']:g}",
-    "measured": lambda r: "clipped" if r["clipped"] else "as they are",
+    "measured": lambda r: "clipped" if r.get("clipped") else "as they are",
 }
 """By what networks are told apart."""
 

@@ -75,7 +75,7 @@ def _check(room: Room, settings: Marginals, statistic: Counts | Interactions | N
 def _clip(
     room: Room, statistic: Counts | Interactions, settings: Marginals, progress: Progress | None
 ) -> list[Measurement]:
-    """Return what was released to tell whether rows are better shortened, and of shortened rows if they are."""
+    """Return what was released to tell whether to clip rows, and of clipped rows if so."""
     budget, domain = room.budget, room.domain
     if settings.clip == "never" or not isinstance(statistic, Interactions):
         return []

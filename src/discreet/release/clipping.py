@@ -1,4 +1,4 @@
-"""Whether rows are shortened, and to which length: decided from public facts and released shares alone.
+"""Whether rows are clipped, and to which length: decided from public facts and released shares alone.
 
 Where noise rules and columns are many and uneven, the worst row, by which noise is measured, hardly exists. Then all
 that is left of the budget is better spent on rows of limited length. Where it would not pay, or would bend what the
@@ -19,7 +19,7 @@ from discreet.privacy.accounting import Currency
 from discreet.privacy.mechanisms.additive import additive_for
 from discreet.release.oracles.components import Components, contrasts, to_simplex
 from discreet.release.release import Measurement
-from discreet.release.selection import components
+from discreet.release.selection import components, squared_mu
 from discreet.statistics.clipped import GRID, UNIT, Centre, ClippedInteractions, Frame
 from discreet.statistics.interactions import Interactions
 
@@ -27,7 +27,7 @@ SHARE = Fraction(3, 100)
 """Share of the budget for the shares of levels by which it is decided."""
 
 FEWEST = 13
-"""Columns that it takes: of few, each is a large part of a row's length, and shortening is felt in all others."""
+"""Columns that it takes: of few, each is a large part of a row's length, and clipping is felt in all others."""
 
 NOISY = 0.3
 """Noise that it takes: the square of the number of columns, over rows and squared mu."""
@@ -67,23 +67,18 @@ def _noise(columns: int, domain: Domain, currency: Currency, amount: Fraction) -
     return columns**2 / (domain.rows * squared_mu(currency, amount))
 
 
-def squared_mu(currency: Currency, amount: Fraction) -> float:
-    """Return an amount of a budget for Gaussian noise as the square of mu."""
-    return float(amount if currency is Currency.GDP else 2 * amount)
-
-
 def select_clipped(
     margins: Measurement, plain: Interactions, domain: Domain, currency: Currency, amount: Fraction
 ) -> ClippedInteractions | None:
-    """Return what is measured of shortened rows; None where that is no better than measuring them as they are."""
+    """Return what is measured of clipped rows; None where that is no better than measuring them as they are."""
     parts = components([margins], domain)
     frame = make_frame({name: cautious_shares(parts, name) for (name,) in margins.statistic.sets})
     statistic = ClippedInteractions(frame)
     try:
         additive_for(currency, amount, statistic.sensitivity(domain))
+        variance = additive_for(currency, amount, plain.sensitivity(domain)).variance
     except SettingError:  # too large to be counted, or it would drown
         return None
-    variance = additive_for(currency, amount, plain.sensitivity(domain)).variance
     forecast = Forecast(frame, domain.rows, squared_mu(currency, amount))
     wanted = max(LEAST_GAIN, 1 / _noise(len(frame.centres), domain, currency, amount))
     pays = forecast.gain(variance, plain.weights[0]) >= wanted and forecast.bias <= MOST_BIAS
@@ -115,7 +110,7 @@ def _centre(shares: FloatArray) -> Centre:
 
 
 class Forecast:
-    """What shortening would do if columns were independent: then the lengths of rows are nearly normal."""
+    """What clipping would do if columns were independent: then the lengths of rows are nearly normal."""
 
     def __init__(self, frame: Frame, rows: int, squared_mu: float) -> None:
         self._limit = frame.limit / (UNIT * GRID**2)
@@ -137,7 +132,7 @@ class Forecast:
 
     @property
     def bias(self) -> float:
-        """How far two columns seem dependent since both are shortened together, in deviations of the noise."""
+        """How far two columns seem dependent since both are clipped together, in deviations of the noise."""
         if not self._mean:  # no column seems to vary at all
             return math.inf
         step = self._mean / 20

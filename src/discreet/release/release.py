@@ -95,7 +95,7 @@ class Measurement:
 
     @property
     def clipped(self) -> bool:
-        """Whether rows were shortened."""
+        """Whether rows were clipped."""
         return isinstance(self.statistic, ClippedInteractions)
 
     @property

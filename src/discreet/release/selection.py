@@ -123,11 +123,16 @@ def select_next(
         return Counts((*chosen, *(pair for pair in pairs if pair not in covered)))
     singles = [(c,) for c in sorted(domain) if domain.size(c) > 1]
     base = _weight(singles, domain) / LATER + _weight(pairs, domain)
-    limit = noise * domain.rows * float(amount if currency is Currency.GDP else 2 * amount)
+    limit = noise * domain.rows * squared_mu(currency, amount)
     loads = np.cumsum([float(_weight([s], domain)) for s in wanted]) + float(base)
     chosen = wanted[: max(least, int((loads <= limit).sum()))]
     sets = (*singles, *pairs, *chosen)
     return Interactions(sets, (1,) * len(singles) + (LATER,) * (len(sets) - len(singles)))
+
+
+def squared_mu(currency: Currency, amount: Fraction) -> float:
+    """Return an amount of a budget for Gaussian noise as the square of mu."""
+    return float(amount if currency is Currency.GDP else 2 * amount)
 
 
 def noise_of(domain: Domain, knowledge: Knowledge, currency: Currency, amount: Fraction) -> float:
@@ -186,7 +191,7 @@ def _strongest(weighed: Mapping[tuple[str, ...], float]) -> list[tuple[str, ...]
 
 
 def components(measurements: Sequence[Measurement], domain: Domain) -> Components:
-    """Combine all that was released. What was measured of shortened rows stands alone: they count for less."""
+    """Combine all that was released. What was measured of clipped rows stands alone: they count for less."""
     sizes = {column: domain.size(column) for column in domain}
     for measured in measurements:
         if isinstance(measured.statistic, ClippedInteractions):

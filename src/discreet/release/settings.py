@@ -27,7 +27,7 @@ MOST_BINS = 20
 """Bins of a continuous column: tables of two take time with the fourth power of it."""
 
 CLIPS = ("auto", "never")
-"""Whether rows may be shortened."""
+"""Whether rows may be clipped."""
 
 SEARCHES = ("hybrid", "pc", "greedy")
 """Ways to search a release; ``release/search.py`` has a function for each."""
@@ -78,7 +78,7 @@ class Marginals(Settings):
     alpha
         Level of the tests of ``"pc"``.
     clip
-        ``"auto"``: rows are shortened where noise rules and it pays, as a few percent of the budget tell.
+        ``"auto"``: rows are clipped where noise rules and it pays, as a few percent of the budget tell.
         ``"never"``: they are measured as they are.
     """
 

@@ -106,11 +106,11 @@ def function_words(discovery: Discovery) -> list[str]:
 
 
 def clipped_words(discovery: Discovery) -> list[str]:
-    """Return that rows were shortened, and what that means."""
+    """Return that rows were clipped, and what that means."""
     words = (
         "Rows were clipped: since noise rules here, rows with many uncommon values counted less than one each, which "
         "leaves more signal for the same promise. In the released tables uncommon values are a little too rare; rows "
-        "that `discreet synthesize` draws make up for it. `--clip never` measures all rows alike."
+        "drawn from the release make up for it. The option --clip never measures all rows alike."
     )
     return [words] if any(measured.clipped for measured in discovery.measurements) else []
 

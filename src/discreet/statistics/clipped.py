@@ -1,7 +1,7 @@
-"""Clipped interactions: pairs of columns less their centres, every row shortened to a public length.
+"""Clipped interactions: pairs of columns less their centres, every row cut to a public length.
 
 The worst row of plain interactions hardly exists. Here a row counts less, the farther its levels are from what is
-common, so that no row moves the sums by more than a public limit, which typical rows need not be shortened for.
+common, so that no row moves the sums by more than a public limit, for which typical rows need not be clipped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -20,7 +20,7 @@ from discreet.arrays import IntArray
 from discreet.domain import Domain
 from discreet.errors import SettingError
 from discreet.statistics import Sensitivity, Table, Weight, check_countable, cut
-from discreet.statistics.interactions import whole_contrasts
+from discreet.statistics.interactions import squares_of, whole_contrasts
 
 GRID = 256
 """Steps in which shares of levels are given."""
@@ -28,11 +28,11 @@ GRID = 256
 UNIT = 16
 """Scale of an even column."""
 
-MOST_SCALE, MOST_LIMIT = 1 << 16, 1 << 48
-"""No scale, base or limit may be larger: lengths of rows are counted in 64 bits."""
+MOST_SCALE, MOST_LIMIT = 1 << 16, 1 << 44
+"""No scale, base or limit may be larger: engines divide lengths of rows as floats, and must not round them up."""
 
 CLIPPED = "rows clipped"
-"""How the ledger says that rows were shortened."""
+"""How the ledger says that rows were clipped."""
 
 LARGEST = 1 << 62
 """No sum may become larger."""
@@ -66,7 +66,7 @@ class Centre:
 
 @dataclass(frozen=True)
 class Frame:
-    """Public facts by which rows are shortened.
+    """Public facts by which rows are clipped.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Frame:
     base
         The part of a row's length that is the same for all rows.
     limit
-        The squared length to which longer rows are shortened.
+        The squared length to which longer rows are clipped.
     """
 
     centres: Mapping[str, Centre]
@@ -150,9 +150,7 @@ class ClippedInteractions:
         """Return the square of every contrast's length, divided by how much its set counts."""
         found: list[Fraction] = []
         for columns in self.sets:
-            one = Fraction(Weight.WHOLE**2) / self.importance(columns)
-            steps = product(*(range(1, size) for size in domain.shape(columns)))
-            found += [one * prod(j * (j + 1) for j in js) for js in steps]
+            found += squares_of(domain.shape(columns), self.importance(columns) / Weight.WHOLE**2)
         return tuple(found)
 
     def importance(self, columns: Sequence[str]) -> Fraction:

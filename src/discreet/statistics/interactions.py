@@ -97,7 +97,7 @@ class Interactions:
         """Return the square of every contrast's length, divided by its set's weight."""
         found: list[Fraction] = []
         for columns, weight in zip(self.sets, self.weights, strict=True):
-            found += _squares(domain.shape(columns), weight)
+            found += squares_of(domain.shape(columns), weight)
         return tuple(found)
 
     def evaluate(self, table: Table) -> IntArray:
@@ -116,7 +116,8 @@ class Interactions:
 
 
 @cache
-def _squares(shape: tuple[int, ...], weight: int) -> tuple[Fraction, ...]:
+def squares_of(shape: tuple[int, ...], weight: int | Fraction) -> tuple[Fraction, ...]:
+    """Return the square of every contrast's length, divided by its set's weight."""
     steps = product(*(range(1, size) for size in shape))
     return tuple(Fraction(prod(j * (j + 1) for j in js), weight) for js in steps)
 

@@ -36,6 +36,7 @@ from discreet.privacy.budget import Budget
 from discreet.release.settings import Marginals
 from discreet.room import FAILED, Room
 from discreet.statistics import Weight
+from discreet.statistics.clipped import MOST_LIMIT
 from discreet.testing import SeededNoise
 from support.engine_data import HOSTILE, nasty, spelled, to_postgres
 from support.silent import silent
@@ -183,6 +184,22 @@ def test_all_engines_count_the_same(people, url, tmp_path, monkeypatch):
         wanted = [("fine",), ("fine", "steps"), ("whole", "fine")]
         assert other.sums(wanted) == plain.sums(wanted), name
     assert met == {"file": MemoryTable, "stream": StreamTable, "ibis": EngineTable, "postgresql": EngineTable}
+
+
+def test_engines_never_round_a_weight_up(server, base, tmp_path):
+    """They divide floats: at the largest numbers that are allowed, a quotient just below a whole number stays below."""
+    import ibis
+
+    table, whole = pa.table({"a": ["0", "1"] * 5}), 256 * MOST_LIMIT
+    domain = Domain({"a": Categorical(categories=("0", "1"), missing=None, other=None)}, rows=10)
+    pq.write_table(table, tmp_path / "halves.parquet")
+    to_postgres(server.get_uri(), "halves", table)
+    divisor = (whole + 1) // 17
+    assert divisor * 17 == whole + 1
+    weight = Weight(1, {"a": np.array([divisor - 1, divisor])}, MOST_LIMIT)
+    for data in (ibis.duckdb.connect().read_parquet(tmp_path / "halves.parquet"), f"{base}&table=halves"):
+        (counted,) = load(data, domain)._count_blocks([("a",)], weight)
+        assert counted.tolist() == [5 * 16, 5 * 16]
 
 
 def test_all_levels_of_the_nasty_table_are_met(people):
