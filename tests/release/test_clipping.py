@@ -175,6 +175,15 @@ def test_the_noise_on_tables_is_told_from_the_centres(wide):
     np.testing.assert_allclose(seen, told, rtol=0.15)
 
 
+@pytest.mark.parametrize("levels", range(2, 22))
+def test_even_columns_are_forecast_too(levels):
+    """Their rows are all equally long, up to rounding."""
+    frame = make_frame({f"c{i:02}": np.full(levels, 1 / levels) for i in range(13)})
+    forecast = Forecast(frame, 1_000, 0.05)
+    assert forecast.bias >= 0
+    assert np.isfinite([forecast.bias, forecast.gain(1e4, 1)]).all()
+
+
 def test_what_cannot_be_is_refused():
     with pytest.raises(SettingError, match="clip: one of"):
         dc.Marginals(clip="always")

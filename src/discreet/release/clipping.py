@@ -120,7 +120,7 @@ class Forecast:
         lengths = [centre.scale * centre.distances / (UNIT * GRID**2) for centre in frame.centres.values()]
         pairs = list(zip(self._shares, lengths, strict=True))
         self._mean = sum(float(shares @ length) for shares, length in pairs)
-        self._spread = math.sqrt(sum(float(shares @ length**2 - (shares @ length) ** 2) for shares, length in pairs))
+        self._spread = math.sqrt(sum(float(shares @ (length - shares @ length) ** 2) for shares, length in pairs))
         moved = [float(np.linalg.norm(shares * (length - shares @ length))) for shares, length in pairs]
         self._pulls = np.array(moved) * np.sqrt(self._scales)
 
