@@ -42,7 +42,7 @@ from discreet.audit.subjects import (
 from discreet.audit.tape import record
 from discreet.cli import main
 from discreet.errors import OutputError, SettingError
-from discreet.methods.direction import SCORES
+from discreet.methods.direction import NAMES as DIRECTIONS
 from discreet.methods.registry import NAMES
 from discreet.release.settings import SEARCHES, Marginals
 from discreet.statistics import ranks
@@ -87,7 +87,7 @@ def test_every_method_has_an_audit():
     for method in methods():
         mine = [case for case in cases() if case.subject == method]
         assert {case.auditor for case in mine} == {"replay", "black box"}
-    assert {setting.score for setting in subjects_of(DIRECTION)} == set(SCORES)
+    assert {setting.score for setting in subjects_of(DIRECTION)} == set(DIRECTIONS)
     for method in set(methods()) - {DIRECTION, TEST}:
         mine = [case for case in cases() if case.subject == method]
         tried = variants(method_subjects(method)[0].settings)

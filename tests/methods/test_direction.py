@@ -17,8 +17,8 @@ import discreet as dc
 from discreet.cli import main
 from discreet.data.memory import MemoryTable
 from discreet.errors import DoubtWarning, InputError, SettingError
-from discreet.methods.direction import SCORES, check_pairs, curve_bins, direction_in
-from discreet.release.direction import NOT_TRUTH, Direction
+from discreet.methods.direction import NAMES, curve_bins, direction_in
+from discreet.release.direction import FAMILIES, NOT_TRUTH, Direction, Directions
 from support.pairs import coded
 
 
@@ -32,24 +32,31 @@ def simulated(number, rows, rng, noise="uniform"):
         yield x, 0.8 * f(x) / np.abs(f(np.linspace(-1, 1, 1001))).max() + shift
 
 
-def judged(x, y, epsilon=1.0, **settings):
-    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in ("a", "b")}, rows=len(x))
-    table = MemoryTable({"a": coded(x), "b": coded(y)}, dict.fromkeys(("a", "b"), 65534))
+def judged(x, y, epsilon=1.0, score="reci", **settings):
+    """Two columns from -1 to 1: what is found, and the room."""
+    fine = {"bins": 4, "at": "quantiles"} if score == "copula" else {}
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0), **fine) for c in ("a", "b")}, rows=len(x))
+    codes = {"a": coded(x), "b": coded(y)}
+    if fine:
+        codes = {name: (column.astype(int) * 1_024 // 65_534).astype(np.uint16) for name, column in codes.items()}
+    table = MemoryTable(codes, {name: domain.size(name) for name in domain})
     room = dc.Room(table, domain, dc.Budget(epsilon=epsilon, delta=0))
-    return direction_in(room, ("a", "b"), **settings), room
+    return direction_in(room, ("a", "b"), score=score, **settings), room
 
 
+@pytest.mark.parametrize("score", ["copula", "reci"])
 @pytest.mark.parametrize("noise", ["uniform", "gaussian"])
-def test_simulated_pairs_are_told_apart(noise):
+def test_simulated_pairs_are_told_apart(noise, score):
     rng = np.random.default_rng(7)
     right = []
     for i, (x, y) in enumerate(simulated(60, 2_000, rng, noise)):
-        found, _ = judged(y, x, sure=0.5) if i % 2 else judged(x, y, sure=0.5)
+        pair = (y, x) if i % 2 else (x, y)
+        found, _ = judged(*pair, score=score, sure=0.5)
         right.append(found.pairs[0].cause == ("b" if i % 2 else "a"))
     assert np.mean(right) >= 0.85
 
 
-@pytest.mark.parametrize("score", list(SCORES))
+@pytest.mark.parametrize("score", list(NAMES))
 def test_with_a_large_budget_errors_and_kernels_find_a_clear_direction(score):
     rng = np.random.default_rng(1)
     x = rng.uniform(-1, 1, 3_000)
@@ -88,7 +95,7 @@ def test_the_stated_probability_is_right_on_average():
 
 def test_constant_and_equal_columns_are_defined_and_cost_what_they_should():
     for x, y in ((np.zeros(100), np.zeros(100)), (np.linspace(-1, 1, 100),) * 2, (np.zeros(100), np.ones(100))):
-        for score in SCORES:
+        for score in NAMES:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DoubtWarning)
                 found, room = judged(x, y, epsilon=4.0, score=score)
@@ -98,11 +105,12 @@ def test_constant_and_equal_columns_are_defined_and_cost_what_they_should():
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 1 / 3])
 @pytest.mark.parametrize("number", [1, 3, 5, 6, 7])
-@pytest.mark.parametrize("score", ["reci", "iqr"])
+@pytest.mark.parametrize("score", ["copula", "reci", "iqr"])
 def test_the_budget_covers_any_number_of_pairs(number, epsilon, score):
     names = [f"c{i}" for i in range(number + 1)]
-    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0)) for c in names}, rows=50)
-    table = MemoryTable({c: np.zeros(50, dtype=np.uint16) for c in names}, dict.fromkeys(names, 65_534))
+    fine = {"bins": 4, "at": "quantiles"} if score == "copula" else {}
+    domain = dc.Domain({c: dc.Numeric(bounds=(-1.0, 1.0), **fine) for c in names}, rows=50)
+    table = MemoryTable({c: np.zeros(50, dtype=np.uint16) for c in names}, {c: domain.size(c) for c in names})
     room = dc.Room(table, domain, dc.Budget(epsilon=epsilon, delta=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtWarning)
@@ -111,16 +119,21 @@ def test_the_budget_covers_any_number_of_pairs(number, epsilon, score):
     assert 0.999 * epsilon < room.budget.spent <= room.budget.limit
 
 
-def test_columns_that_do_not_depend_on_each_other_have_no_direction():
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [("reci", "the curves hardly rise or fall"), ("copula", "the columns hardly depend on each other")],
+)
+def test_columns_that_do_not_depend_on_each_other_have_no_direction(score, words):
     rng = np.random.default_rng(6)
-    told = []
+    told, doubts = [], []
     for _ in range(20):
-        found, _ = judged(rng.uniform(-1, 1, 5_000), 0.1 * rng.uniform(-1, 1, 5_000))
+        found, _ = judged(rng.uniform(-1, 1, 5_000), 0.1 * rng.uniform(-1, 1, 5_000), score=score)
         told.append(found.pairs[0].cause)
-        assert found.pairs[0].doubt == "the curves hardly rise or fall" or told[-1] is not None
+        doubts.append(found.pairs[0].doubt)
     assert told.count(None) >= 18
+    assert doubts.count(words) >= 18
     x = rng.uniform(-1, 1, 5_000)
-    assert judged(x, x**3)[0].pairs[0].cause == "a"
+    assert judged(x, x**3 + 0.1 * rng.uniform(-1, 1, 5_000), score=score)[0].pairs[0].cause == "a"
 
 
 def test_bins_are_for_tables_and_do_not_count():
@@ -129,7 +142,7 @@ def test_bins_are_for_tables_and_do_not_count():
     frame = pd.DataFrame({"a": x, "b": np.tanh(2 * x) * 0.8 + rng.uniform(-0.1, 0.1, 3_000)})
     for column in (dc.Numeric(bounds=(-1.0, 1.0), bins=3), dc.Numeric(bounds=(-1.0, 1.0), bins=4, at="quantiles")):
         domain = dc.Domain({"a": column, "b": column}, rows=3_000)
-        assert dc.direction(frame, ("a", "b"), domain=domain, epsilon=5.0).pairs[0].cause == "a"
+        assert dc.direction(frame, ("a", "b"), domain=domain, epsilon=5.0, sure=0.7).pairs[0].cause == "a"
 
 
 def test_several_pairs_share_one_budget(tmp_path):
@@ -140,8 +153,11 @@ def test_several_pairs_share_one_budget(tmp_path):
     found = dc.direction(frame, ("a", "b"), ("b", "c"), domain=domain, epsilon=2.0)
     assert [pair.x + pair.y for pair in found.pairs] == ["ab", "bc"]
     assert sum(s.amount for s in found.privacy.spent) <= 2.0
-    assert len(found.privacy.spent) == 4
-    assert found.to_dict()["note"] == NOT_TRUTH
+    assert len(found.privacy.spent) == 2  # quartiles of all columns, and all tables
+    assert found.to_dict()["note"] == FAMILIES
+    asked = dc.direction(frame, ("a", "b"), ("b", "c"), domain=domain, epsilon=2.0, score="reci")
+    assert len(asked.privacy.spent) == 4
+    assert asked.to_dict()["note"] == NOT_TRUTH
 
 
 def test_what_cannot_be_asked_is_refused_before_anything_is_read():
@@ -175,18 +191,20 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_read():
         refused("two names", odd)
     refused("rows", ("a", "b"), domain=domain.with_rows(9))
     refused("epsilon", ("a", "b"), epsilon=0.0)
-    refused("rows", ("a", "b"), domain=domain.with_rows(1 << 25), score="hsic")
+    refused("takes at most", ("a", "b"), domain=domain.with_rows(1 << 25), score="hsic")
+    close = dc.Numeric(bounds=(1.0, 1.0 + 2.0**-50))
+    refused("too close together", ("a", "c"), domain=dc.Domain({"a": domain["a"], "c": close}, rows=100))
     narrow = dc.Domain({c: domain[c] for c in "ab"}, rows=100)
     table = MemoryTable({c: np.zeros(100, dtype=np.uint16) for c in "ab"}, dict.fromkeys("ab", 65534))
     room = dc.Room(table, narrow, dc.Budget(epsilon=1, delta=1e-6))
     with pytest.raises(SettingError, match="pure"):
         direction_in(room, ("a", "b"))
-    assert [pair.levels for pair in check_pairs([("a", "b")], domain, "reci", 0.9)] == [(65_534, 65_534)]
 
 
 def test_little_data_is_said_before_anything_is_spent():
-    with pytest.warns(DoubtWarning, match="mostly noise"):
-        judged(np.linspace(-1, 1, 50), np.linspace(-1, 1, 50))
+    for score in ("copula", "reci"):
+        with pytest.warns(DoubtWarning, match="mostly noise"):
+            judged(np.linspace(-1, 1, 50), np.linspace(-1, 1, 50), score=score)
     assert curve_bins(2_000, 1.0) == 6
     assert curve_bins(10, 0.1) == 4
     assert curve_bins(10**7, 1.0) == 16
@@ -204,7 +222,7 @@ def test_infinities_are_clipped_and_missing_numbers_are_refused():
         dc.direction(frame, ("a", "b"), domain=domain, epsilon=1.0)
 
 
-@pytest.mark.parametrize("score", ["reci", "kendall", "iqr"])
+@pytest.mark.parametrize("score", ["copula", "reci", "kendall", "iqr"])
 def test_rows_without_both_values_are_absent(score):
     rng = np.random.default_rng(4)
     x = rng.uniform(-1, 1, 20_000)
@@ -243,7 +261,9 @@ def test_from_the_command_line(tmp_path):
         "ledger": None,
     }
     assert 0.5 <= data["pairs"][0]["not_flipped"] <= 1
+    assert 0.5 <= data["pairs"][0]["right"] <= 1
     assert "not the probability" in data["note"]
+    assert Directions.from_json(result.stdout).to_dict() == data
     assert json.loads((tmp_path / "direction.json").read_text(encoding="utf-8")) == data
     shown = CliRunner().invoke(main, [*base, "--epsilon", "2", "--score", "iqr"])
     assert "dose" in shown.stdout
@@ -281,3 +301,30 @@ def test_halves_take_a_word_and_are_stamped(tmp_path):
         assert data["privacy"]["epsilon"] is None
         assert "NOT PRIVATE" in data["privacy"]["warning"]
         assert "NOT PRIVATE" in result.stderr
+
+
+def test_categories_with_an_order_are_read_and_columns_may_come_in_any_order():
+    rng = np.random.default_rng(9)
+    x = rng.integers(0, 12, 6_000)
+    y = np.clip((x - 6) ** 2 // 4 + rng.integers(0, 3, 6_000), 0, 9)
+    levels = {"late": dc.Categorical(categories=tuple(map(str, range(12))), ordered=True)}
+    levels["early"] = dc.Categorical(categories=tuple(map(str, range(10))), ordered=True, missing="none")
+    frame = pd.DataFrame({"late": x, "early": pd.array(y, dtype="Int64")})
+    frame.loc[:500, "early"] = pd.NA
+    domain = dc.Domain(levels, rows=6_000)
+    for pair in (("late", "early"), ("early", "late")):
+        found = dc.direction(frame, pair, domain=domain, epsilon=4.0)
+        assert found.pairs[0].cause == "late"
+        assert len(found.privacy.spent) == 1  # nothing has to be found out about bins
+        assert not found.pairs[0].table.whole
+
+
+def test_what_is_read_does_not_change_with_units():
+    rng = np.random.default_rng(10)
+    x = rng.uniform(1, 10, 4_000)
+    y = np.sin(x) + rng.normal(0, 0.3, 4_000)
+    plain = pd.DataFrame({"a": x, "b": y})
+    bent = pd.DataFrame({"a": np.log(x), "b": np.exp(3 * y)})
+    for frame in (plain, bent):
+        bounds = {name: dc.Numeric(bounds=(float(frame[name].min()), float(frame[name].max()))) for name in "ab"}
+        assert dc.direction(frame, ("a", "b"), domain=dc.Domain(bounds, rows=4_000), epsilon=4.0).pairs[0].cause == "a"

@@ -194,12 +194,13 @@ def test_tests_and_directions_keep_to_the_budget_of_a_person():
         assert within(found.privacy, 4)
         assert not within(found.privacy, 5)
         assert type(found).from_json(found.to_json()).privacy.max_rows == 4
-    for score in ("reci", "iqr"):
+    for score in ("copula", "reci", "iqr"):
         told = dc.direction(frame, ("x", "y"), domain=NUMBERS, epsilon=50.0, score=score)
         assert within(told.privacy, 4)
         assert not within(told.privacy, 5)
-    with pytest.warns(DoubtWarning, match="epsilon 0.5 a pair"):
-        dc.direction(frame, ("x", "y"), domain=NUMBERS, epsilon=0.5)
+    for score, epsilon, words in (("copula", 0.2, "epsilon 0.2 for 1 pair"), ("reci", 0.5, "epsilon 0.5 a pair")):
+        with pytest.warns(DoubtWarning, match=words):
+            dc.direction(frame, ("x", "y"), domain=NUMBERS, epsilon=epsilon, score=score)
 
 
 def test_doubts_know_of_the_group():

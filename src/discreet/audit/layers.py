@@ -90,7 +90,7 @@ LISTENERS = ("discreet.audit.samplers",)
 
 SEEDED = (
     *(f"discreet.{name}" for name in ("audit", "baselines", "cli", "experiments", "simulation", "testing")),
-    *(f"discreet.release.{name}" for name in ("search", "synthesis")),
+    *(f"discreet.release.{name}" for name in ("classifier", "search", "synthesis")),
     *(f"discreet.methods.independence.{name}" for name in ("gcm", "tables")),
     "discreet.statistics.permutation",
 )

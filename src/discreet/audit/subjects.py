@@ -30,7 +30,7 @@ from discreet.audit.vectors import Vectors, levels
 from discreet.domain import Categorical, Column, Domain, Numeric, People
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge
 from discreet.errors import DoubtWarning, SettingError
-from discreet.methods.direction import SCORES, direction, direction_in
+from discreet.methods.direction import NAMES, SCORES, direction, direction_in
 from discreet.methods.discover import discover, discover_in
 from discreet.methods.independence.examine import TESTS, examine, examine_in
 from discreet.methods.registry import METHODS, budget_for, settings_for
@@ -44,7 +44,7 @@ from discreet.privacy.mechanisms.sparse_vector import AboveThreshold
 from discreet.privacy.noise import ExactNoise
 from discreet.release.answer import Answer, Inquiry
 from discreet.release.clipping import make_frame
-from discreet.release.direction import Directions
+from discreet.release.direction import COPULA, Directions
 from discreet.release.discovery import Discovery
 from discreet.release.settings import Marginals, Settings
 from discreet.room import Room
@@ -84,6 +84,7 @@ TWO = Domain({"a": levels(2), "b": levels(2)}, rows=12)
 TRIO = Domain({c: Categorical(categories=tuple("abc"), ordered=True) for c in "xy"}, rows=3)
 SCALE = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xy"}, rows=12)
 GAPS = Domain({c: Categorical(categories=tuple("abcd"), ordered=True, missing="none") for c in "xy"}, rows=12)
+QUARTERED = Domain({c: Numeric(bounds=(0.0, 1.0), bins=4, at="quantiles") for c in "xy"}, rows=30)
 TRIAD = Domain({c: Categorical(categories=tuple("ab"), ordered=True) for c in "xyz"}, rows=3)
 FINE = Domain({c: Numeric(bounds=(0.0, 1.0)) for c in "xyz"}, rows=30)
 LONG = Domain({c: Categorical(categories=tuple("abcde"), ordered=True) for c in "xyz"}, rows=50)
@@ -388,6 +389,7 @@ class MethodSubject(Subject):
     epsilon: float
     delta: float
     knowledge: Knowledge = NOTHING_KNOWN
+    direct_pairs: bool = False
 
     @property
     def name(self) -> str:
@@ -400,6 +402,7 @@ class MethodSubject(Subject):
         words += ["many columns"] if self.domain == MANY else []
         words += ["edges that meet"] if self.domain == MEETING else []
         words += ["knowledge"] if self.knowledge != NOTHING_KNOWN else []
+        words += ["open edges by shape"] if self.direct_pairs else []
         usual = type(settings)()
         whole = [f.name for f in fields(settings) if isinstance(getattr(usual, f.name), int)]
         words += [f"{n} {getattr(settings, n)}" for n in whole if getattr(settings, n) != getattr(usual, n)]
@@ -413,7 +416,7 @@ class MethodSubject(Subject):
     def run(self, rows: IntArray) -> Discovery:
         """Run the method on rows, in a room of its own."""
         room = Room(table_of(rows, self.domain), self.domain, budget_for(self.settings, self.epsilon, self.delta))
-        return discover_in(room, self.settings, knowledge=self.knowledge)
+        return discover_in(room, self.settings, knowledge=self.knowledge, direct_pairs=self.direct_pairs)
 
     def numbers(self, rows: IntArray) -> tuple[object, ...]:
         """Return all that would be published as numbers, for the black box."""
@@ -422,7 +425,8 @@ class MethodSubject(Subject):
         nodes = found.graph.nodes
         arrows = [int((a, b) in found.graph.directed) for a in nodes for b in nodes if a != b]
         touching = [int(frozenset((a, b)) in found.graph.skeleton) for a in nodes for b in nodes if a < b]
-        return (*(values for m in found.measurements for values in m.values), *arrows, *touching)
+        shapes = (pair.table.array for pair in found.directions or () if pair.table)
+        return (*(values for m in found.measurements for values in m.values), *shapes, *arrows, *touching)
 
     def run_whole(self, frame: object) -> Discovery:
         """Run the whole way from a table with labels."""
@@ -433,6 +437,7 @@ class MethodSubject(Subject):
             delta=self.delta,
             method=self.settings,
             knowledge=self.knowledge,
+            direct_pairs=self.direct_pairs,
         )
 
 
@@ -447,7 +452,8 @@ class DirectionSubject(Subject):
     @property
     def name(self) -> str:
         """What tells it from others."""
-        return f"direction ({self.score}{', absent rows' * (self.domain is GAPS)})"
+        words = [self.score, *["absent rows"] * (self.domain is GAPS), *["numbers"] * bool(self.domain.unsettled)]
+        return f"direction ({', '.join(words)})"
 
     @property
     def claim(self) -> Claim:
@@ -463,7 +469,8 @@ class DirectionSubject(Subject):
     def numbers(self, rows: IntArray) -> tuple[object, ...]:
         """Return all that would be published as numbers, for the black box."""
         with _no_doubts():
-            return tuple(pair.margin for pair in self.run(rows).pairs)
+            found = self.run(rows).pairs
+        return (*(pair.margin for pair in found), *(pair.table.array for pair in found if pair.table))
 
     def run_whole(self, frame: object) -> Directions:
         """Run the whole way from a table with labels."""
@@ -544,7 +551,11 @@ def method_subjects(method: str) -> list[MethodSubject]:
         tried += [(usual.changed(edges=2), FEW, NOTHING_KNOWN), (usual, MEETING, NOTHING_KNOWN)]
     known = Knowledge(required=frozenset({("a", "b")}), forbidden=frozenset({("c", "d"), ("d", "c")}))
     tried.append((usual, domain, known))
-    return [MethodSubject(method, some, d, 20.0, delta, k) for some, d, k in tried for delta in PROMISES]
+    found = [MethodSubject(method, some, d, 20.0, delta, k) for some, d, k in tried for delta in PROMISES]
+    if isinstance(usual, Marginals):
+        domain = SCALE if method == "marginals" else QUARTERED
+        found += [MethodSubject(method, usual, domain, 20.0, delta, direct_pairs=True) for delta in PROMISES]
+    return found
 
 
 def independence_subjects(epsilon: float) -> list[IndependenceSubject]:
@@ -566,15 +577,16 @@ def subjects_of(method: str) -> Sequence[Subject]:
     """Return the settings in which a method is audited."""
     if method == DIRECTION:
         able = [score for score, kind in SCORES.items() if kind is None or kind.takes_absent]
-        whole = [DirectionSubject(score, SCALE, 4.0) for score in SCORES]
-        return whole + [DirectionSubject(score, GAPS, 4.0) for score in able]
+        whole = [DirectionSubject(score, SCALE, 4.0) for score in NAMES]
+        gaps = [DirectionSubject(score, GAPS, 4.0) for score in (COPULA, *able)]
+        return [*whole, *gaps, DirectionSubject(COPULA, QUARTERED, 4.0)]
     return independence_subjects(8.0) if method == TEST else method_subjects(method)
 
 
 def small_subjects(method: str) -> Sequence[Subject]:
     """Return the settings in which a method is run often."""
     if method == DIRECTION:
-        return [DirectionSubject(score, SCALE, 3.0) for score in ("reci", "iqr")]
+        return [DirectionSubject(score, SCALE, 3.0) for score in (COPULA, "reci", "iqr")]
     if method == TEST:
         return [IndependenceSubject(name, (), LONG, 3.0) for name in ("permutation", "tables")]
     domain = TWO_NUMBERS if METHODS[method].numeric else TWO

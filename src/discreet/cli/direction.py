@@ -17,10 +17,9 @@ from discreet.cli.output import quiet_option, say, teller
 @click.option("--epsilon", type=float, required=True, help="Total privacy budget for all pairs together. No default.")
 @click.option(
     "--score",
-    type=click.Choice(["reci", "kendall", "spearman", "root-hsic", "hsic", "hsic-features", "iqr"]),
-    default="reci",
-    show_default=True,
-    help="What is compared between both directions.",
+    type=click.Choice(["copula", "reci", "kendall", "spearman", "root-hsic", "hsic", "hsic-features", "iqr"]),
+    help="copula reads one noisy table of both columns' ranks; the others compare what both directions leave under "
+    "additive noise.  [default: copula; with --not-private reci]",
 )
 @click.option(
     "--protects",
@@ -30,7 +29,7 @@ from discreet.cli.output import quiet_option, say, teller
     help="Which rows are protected. By halves, as in the paper, takes --not-private.",
 )
 @click.option("--not-private", is_flag=True, help="Allow what is not private. Do not publish.")
-@click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.9]")
+@click.option("--sure", type=float, help="Below this probability it is too close to call.  [default: 0.8]")
 @engine_option
 @ledger_options
 @click.option("--out", type=click.Path(path_type=Path), help="File for the result (JSON).")
@@ -41,7 +40,7 @@ def direction(
     columns: tuple[str, ...],
     domain_file: str,
     epsilon: float,
-    score: str,
+    score: str | None,
     protects: str,
     not_private: bool,
     sure: float | None,
@@ -76,7 +75,11 @@ def direction(
         if sure is not None:
             raise SettingError("sure: only what protects everything says how sure it is")
         record.refuse("what is not private is not recorded")
-        found_half = direction_of_half(data, pairs, domain, protects, score, epsilon, as_json=as_json)
+        if score == "copula":
+            raise SettingError(
+                "score: halves are for the scores that are asked: reci, kendall, spearman, hsic, iqr, ..."
+            )
+        found_half = direction_of_half(data, pairs, domain, protects, score or "reci", epsilon, as_json=as_json)
         if out is not None:
             say(f"\nWritten: {write_whole(out, found_half)}")
         return
@@ -86,7 +89,7 @@ def direction(
             *pairs,
             domain=domain,
             epsilon=epsilon,
-            score=score,
+            score=score or "copula",
             sure=SURE if sure is None else sure,
             account=account,
             engine_pull=engine_pull,

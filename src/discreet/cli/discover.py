@@ -84,6 +84,12 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 )
 @missing_option
 @settings_options
+@click.option(
+    "--direct-pairs",
+    is_flag=True,
+    help="Keep a fifth of the budget for edges left without a direction between columns with an order: the shape of "
+    "both may tell, under another assumption.",
+)
 @click.option("--not-private", is_flag=True, help="Allow methods WITHOUT privacy. Do not publish.")
 @engine_option
 @ledger_options
@@ -102,6 +108,7 @@ def discover(
     knowledge_file: str | None,
     missing: str | None,
     settings: dict[str, Any],
+    direct_pairs: bool,
     not_private: bool,
     engine_pull: bool,
     record: Record,
@@ -126,6 +133,8 @@ def discover(
         record.refuse("what is not private is not recorded")
         if title is not None:
             raise SettingError("title: what is not private has no report; leave the option out")
+        if direct_pairs:
+            raise SettingError("direct-pairs: goes with marginals and moments")
         exact.discover(exact.Request(data, domain_file, method, knowledge_file, settings, out, as_json), teller())
         return
 
@@ -140,6 +149,7 @@ def discover(
     if data.endswith(".json"):
         given: dict[str, Any] = {"domain": domain_file, "epsilon": epsilon, "delta": delta, "title": title}
         given["method"] = None if method == "auto" else method
+        given["direct-pairs"] = direct_pairs or None
         record.refuse("to search a release again costs nothing, and is not recorded")
         _search_again(data, given, {**settings, "knowledge": knowledge, "missing": missing}, out, as_json)
         return
@@ -164,6 +174,7 @@ def discover(
             knowledge=NOTHING_KNOWN if knowledge is None else knowledge,
             account=account,
             title=title or "",
+            direct_pairs=direct_pairs,
             engine_pull=engine_pull,
             progress=teller(),
         )

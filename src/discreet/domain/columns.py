@@ -205,12 +205,12 @@ class Numeric:
         return self.at != QUANTILES
 
     def settle(self, edges: Sequence[float]) -> Numeric:
-        """Return the column with public edges for its bins, taken from the grid; at most as many bins as asked for."""
+        """Return the column with public edges for its bins, taken from the grid."""
         if self.settled or not isinstance(self.bins, int):
             raise DomainError("only a column with bins at quantiles can be settled")
         public = tuple(float(edge) for edge in edges)
-        if not set(public) <= set(self.edges) or len(public) > self.bins + 1:
-            raise DomainError("edges: some of the grid's edges, for at most as many bins as declared")
+        if not set(public) <= set(self.edges):
+            raise DomainError("edges: some of the grid's edges")
         return replace(self, bins=public, at=EQUAL_WIDTH)
 
     @property

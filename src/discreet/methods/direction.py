@@ -1,4 +1,8 @@
-"""Which of two columns causes the other, privately: curves first, then how much worse one direction fits."""
+"""Which of two columns causes the other, privately.
+
+By default one noisy table of both columns is released and read (``release/classifier.py``). The scores of additive
+noise models ask twice: curves first, then how much worse one direction fits.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from discreet.domain.domain import check_domain
 from discreet.errors import DoubtWarning, SettingError
 from discreet.ledger.account import Account
 from discreet.methods.method import refuse_spent
+from discreet.methods.pair_tables import QUANTILES_SHARE, measure_pairs, measure_quarters, warn_of_noise
 from discreet.methods.session import Request, Session
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
@@ -22,9 +27,10 @@ from discreet.privacy.mechanisms.additive import DiscreteLaplace, additive_for
 from discreet.privacy.mechanisms.exponential import selection_for
 from discreet.privacy.statement import Privacy
 from discreet.progress import WHOLE, Progress, tell
-from discreet.release.direction import Direction, Directions
+from discreet.release.direction import COPULA, Direction, Directions, read_pairs
+from discreet.release.pair_table import QUARTERS
 from discreet.room import Room
-from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, between_bounds
+from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, between_bounds, ordered_levels
 from discreet.statistics.direction import (
     HSIC,
     MAX_ROWS,
@@ -46,12 +52,14 @@ SCORES: dict[str, type[Difference] | None] = {
     "hsic-features": FeatureHSIC,
     "iqr": None,
 }
-"""Scores by name."""
+"""Scores that are asked, with curves, by name."""
+
+NAMES = (COPULA, *SCORES)
 
 BLURRED = 0.2
 """Curves are mostly noise if a bin's noise is this share of its rows."""
 
-SURE = 0.9
+SURE = 0.8
 """How sure it must be for a direction to be told, where nothing else is said."""
 
 LEAST_PAIR_ROWS = 10
@@ -67,7 +75,7 @@ def direction(
     *pairs: tuple[str, str],
     domain: Domain,
     epsilon: float,
-    score: str = "reci",
+    score: str = COPULA,
     sure: float = SURE,
     account: Account | str | None = None,
     engine_pull: bool = False,
@@ -81,17 +89,21 @@ def direction(
         A path (CSV, TSV, Parquet, DuckDB), a table in memory, or one in an engine.
     pairs
         Two columns each. Both need an order: bounds, or ordered categories. Where ``missing`` or ``other`` have a level
-        of their own, a row with one of them counts as absent, which ``"reci"``, ``"kendall"`` and ``"iqr"`` can take.
+        of their own, a row with one of them counts as absent, which ``"copula"``, ``"reci"``, ``"kendall"`` and
+        ``"iqr"`` can take.
     domain
         What is public about the table. Never read from the data; columns that are not asked about are not read.
     epsilon
         The total promise for all pairs together; pure, with delta 0.
     score
-        ``"reci"`` compares squared errors; ``"kendall"``, ``"spearman"``, ``"root-hsic"``, ``"hsic"`` and
-        ``"hsic-features"`` how residuals depend on the cause; ``"iqr"`` how wide columns and residuals are.
+        ``"copula"`` reads one noisy table of both columns' ranks: it asks for counts alone. The others suppose additive
+        noise and look at rows: ``"reci"`` compares squared errors; ``"kendall"``, ``"spearman"``, ``"root-hsic"``,
+        ``"hsic"`` and ``"hsic-features"`` how residuals depend on the cause; ``"iqr"`` how wide columns and residuals
+        are.
     sure
-        A direction is told only if the margin's noise did not turn it round with at least this probability, and the
-        curves are more than noise; 0.5 takes any guess. ``"iqr"`` has no such probability.
+        A direction is told only if it is right with at least this probability, over the families that ``"copula"`` was
+        fitted to; with another score, if the margin's noise did not turn it round with at least this probability, and
+        the curves are more than noise. 0.5 takes any guess. ``"iqr"`` has no such probability.
     account
         Where the run is recorded, and what limits it: an ``Account``, or a data set's name in the user's own ledger.
         Without one, what else was asked of these rows is not counted.
@@ -116,8 +128,11 @@ def direction(
     """
     check_domain(domain)
     bounded = between_bounds(domain)
-    scaled = check_pairs(pairs, bounded, score, sure)
-    names = dict.fromkeys(name for pair in scaled for name in (pair.x, pair.y))
+    check_pairs(pairs, bounded, score, sure)
+    names = dict.fromkeys(name for pair in pairs for name in pair)
+    encoded = replace(bounded, columns={name: bounded[name] for name in names})
+    if score == COPULA:
+        encoded = encoded.with_bins(QUARTERS)
     request = Request(
         command="direction",
         method=score,
@@ -126,48 +141,85 @@ def direction(
         domain=domain,
         public={"pairs": [list(pair) for pair in pairs], "sure": float(sure)},
         result=Directions,
-        encode=lambda _: replace(bounded, columns={name: bounded[name] for name in names}),
+        encode=lambda _: encoded,
         run=lambda room: direction_in(room, *pairs, score=score, sure=sure, progress=progress),
-        looks_at_rows="direction",
+        looks_at_rows=None if score == COPULA else f"direction by {score}",
     )
     return Session(account=account, engine_pull=engine_pull, progress=progress).answer(data, request)
 
 
-def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, sure: float) -> list[Scaled]:
+def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, sure: float) -> None:
     """Refuse what cannot be asked. Nothing is spent."""
-    if not isinstance(score, str) or score not in SCORES:
-        raise SettingError(f"score: one of {', '.join(SCORES)}")
+    if not isinstance(score, str) or score not in NAMES:
+        raise SettingError(f"score: one of {', '.join(NAMES)}")
     if not isinstance(sure, Real) or not 0.5 <= sure < 1:
         raise SettingError("sure: a probability from 0.5, below 1")
+    _check_names(pairs)
+    if domain.rows < LEAST_PAIR_ROWS:
+        raise SettingError(f"rows: a direction takes at least {LEAST_PAIR_ROWS}")
+    for name in (name for pair in pairs for name in pair):
+        ordered_levels(name, domain[name])
+    if score != COPULA:
+        _check_asked([Scaled.of(*pair, domain) for pair in pairs], domain, score)
+
+
+def _check_names(pairs: Sequence[tuple[str, str]]) -> None:
+    """Refuse what does not name different pairs of different columns."""
     if not pairs:
         raise SettingError("direction: name two columns")
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or list(map(type, pair)) != [str, str]:
             raise SettingError("direction: two names for each pair, as in direction(data, ('dose', 'reply'), ...)")
-    if not LEAST_PAIR_ROWS <= domain.rows <= MAX_ROWS:
-        raise SettingError(f"rows: a direction takes from {LEAST_PAIR_ROWS} to {MAX_ROWS:,}")
+    if any(len(set(pair)) < 2 for pair in pairs):
+        raise SettingError("direction: two different columns")
     if len({frozenset(pair) for pair in pairs}) != len(pairs):
         raise SettingError("direction: the same two columns are asked about twice")
-    found = [Scaled.of(x, y, domain) for x, y in pairs]
+
+
+def _check_asked(pairs: Sequence[Scaled], domain: Domain, score: str) -> None:
+    """Refuse what a score that looks at rows cannot take."""
+    if domain.rows > MAX_ROWS:
+        raise SettingError(f"rows: `{score}` takes at most {MAX_ROWS:,}; `{COPULA}` takes any number")
     kind = SCORES[score]
-    if kind is not None and not kind.takes_absent and not all(pair.whole(domain) for pair in found):
+    if kind is not None and not kind.takes_absent and not all(pair.whole(domain) for pair in pairs):
         able = [name for name, other in SCORES.items() if other is None or other.takes_absent]
         raise SettingError(
             f"score: `{score}` takes a value in every row, and the domain has places for missing or other ones; take "
-            f"one of {', '.join(able)}, for which a row without both values is absent"
+            f"one of {', '.join((COPULA, *able))}, for which a row without both values is absent"
         )
-    return found
 
 
 def direction_in(
-    room: Room, *pairs: tuple[str, str], score: str = "reci", sure: float = SURE, progress: Progress | None = None
+    room: Room, *pairs: tuple[str, str], score: str = COPULA, sure: float = SURE, progress: Progress | None = None
 ) -> Directions:
-    """Say which of two columns causes the other with all that is left of a room's budget, in equal parts."""
-    domain, budget = room.domain, room.budget
-    asked = check_pairs(pairs, domain, score, sure)
-    if budget.currency is not Currency.PURE:
+    """Say which of two columns causes the other with all that is left of a room's budget.
+
+    Continuous columns either wait for four bins at quantiles (``"copula"``), or have none (the other scores).
+    """
+    check_pairs(pairs, room.domain, score, sure)
+    if room.budget.currency is not Currency.PURE:
         raise SettingError("budget: a direction is paid in pure epsilon; make the budget with delta 0")
-    refuse_spent(budget)
+    refuse_spent(room.budget)
+    found = _read(room, pairs, sure, progress) if score == COPULA else _ask(room, pairs, score, sure, progress)
+    return Directions(tuple(found), Privacy.of(room.budget, room.domain, private=room.private), room.domain.rows)
+
+
+def _read(room: Room, pairs: Sequence[tuple[str, str]], sure: float, progress: Progress | None) -> list[Direction]:
+    """Release one table a pair, of about equally filled cells, and read them."""
+    budget = room.budget
+    quarters = budget.left * QUANTILES_SHARE * bool(room.domain.unsettled)
+    warn_of_noise(room, pairs, budget.left - quarters)
+    tell(progress, f"quartiles, then {len(pairs)} tables", WHOLE.at(1, 2))
+    edges = measure_quarters(room, quarters)
+    return read_pairs(pairs, measure_pairs(room, pairs, budget.left, edges), sure)
+
+
+def _ask(
+    room: Room, pairs: Sequence[tuple[str, str]], score: str, sure: float, progress: Progress | None
+) -> list[Direction]:
+    """Release curves and a score for one pair after the other, for equal parts of the budget."""
+    domain, budget = room.domain, room.budget
+    asked = [Scaled.of(*pair, domain) for pair in pairs]
     each = Fraction(2 * math.floor(budget.left * GRAINS / (2 * len(asked))), GRAINS)  # halves lie on the budget's grid
     bins = curve_bins(domain.rows, float(each))
     blurred = _warn_if_blurred(domain.rows, float(each), bins, budget.group)
@@ -178,7 +230,7 @@ def direction_in(
         judged = _judge(room, pair, curves, each * (1 - CURVES_SHARE), score)
         shown = tuple(tuple(round(height / UNIT, 6) for height in curve.heights) for curve in curves)
         found.append(Direction(pair.x, pair.y, score, *judged, sure, blurred, not clear, (shown[0], shown[1])))
-    return Directions(tuple(found), Privacy.of(budget, domain, private=room.private), domain.rows)
+    return found
 
 
 def curve_bins(rows: int, epsilon: float) -> int:
@@ -218,6 +270,6 @@ def _warn_if_blurred(rows: int, epsilon: float, bins: int, group: int) -> bool:
             f"with {rows:,} rows and epsilon {epsilon * group:g} a pair, the curves are mostly noise; "
             f"about {needed:,} rows would do",
             DoubtWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return share > BLURRED

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 
 from discreet.domain import Domain
 from discreet.domain.domain import check_domain
 from discreet.domain.knowledge import NOTHING_KNOWN, Knowledge, check_knowledge
 from discreet.ledger.account import Account
+from discreet.methods.direct_pairs import DIRECT_SHARE, check_direct, direct_edges
 from discreet.methods.registry import method_of, settings_for
 from discreet.methods.session import Request, Session, promised_delta
 from discreet.privacy.accounting import Currency
@@ -28,6 +30,7 @@ def discover(
     knowledge: Knowledge = NOTHING_KNOWN,
     account: Account | str | None = None,
     title: str = "",
+    direct_pairs: bool = False,
     engine_pull: bool = False,
     progress: Progress | None = None,
 ) -> Discovery:
@@ -52,6 +55,10 @@ def discover(
         Without one, what else was asked of these rows is not counted.
     title
         What the release is called in its report. Public.
+    direct_pairs
+        Keep a fifth of the budget for edges that the graph leaves without a direction, between columns with an order:
+        a fresh table of both is read as ``direction`` reads it. That rests on another assumption than arrows do, so it
+        is told beside the graph (``found.directions``) and changes nothing in it. With ``marginals`` and ``moments``.
     engine_pull
         Load the rows of a server's table as codes, for what looks at rows; else they stay there, and are counted there.
     progress
@@ -81,6 +88,8 @@ def discover(
     settings = settings_for(method, domain.widest())
     chosen = method_of(settings)
     check_knowledge(knowledge, domain)
+    if direct_pairs:
+        check_direct(settings)
     about = About(title, datetime.now(UTC).date().isoformat())
     request = Request(
         command="discover",
@@ -88,10 +97,16 @@ def discover(
         epsilon=epsilon,
         delta=delta,
         domain=domain,
-        public={"knowledge": knowledge.to_dict(), "settings": vars(settings)},
+        public={
+            "knowledge": knowledge.to_dict(),
+            "settings": vars(settings),
+            **({"direct_pairs": True} if direct_pairs else {}),
+        },
         result=Discovery,
         encode=lambda budget: chosen.encode(settings, domain, budget, knowledge),
-        run=lambda room: replace(discover_in(room, settings, knowledge=knowledge, progress=progress), about=about),
+        run=lambda room: replace(
+            discover_in(room, settings, knowledge=knowledge, direct_pairs=direct_pairs, progress=progress), about=about
+        ),
         currency=Currency.ZCDP if delta and chosen.in_zcdp else None,
         looks_at_rows=chosen.looks_at_rows(settings),
     )
@@ -99,10 +114,23 @@ def discover(
 
 
 def discover_in(
-    room: Room, settings: Settings, *, knowledge: Knowledge = NOTHING_KNOWN, progress: Progress | None = None
+    room: Room,
+    settings: Settings,
+    *,
+    knowledge: Knowledge = NOTHING_KNOWN,
+    direct_pairs: bool = False,
+    progress: Progress | None = None,
 ) -> Discovery:
     """Find a causal graph with all that is left of a room's budget.
 
-    If bins wait for their quantiles, these are bought first, for a tenth of it.
+    If bins wait for their quantiles, these are bought first, for a tenth of it. With ``direct_pairs`` a share of it is
+    kept for edges without a direction.
     """
-    return method_of(settings).run(room, settings, knowledge=knowledge, progress=progress)
+    if direct_pairs:
+        check_direct(settings)
+        room.budget.keep(room.budget.left * DIRECT_SHARE)
+    found = method_of(settings).run(room, settings, knowledge=knowledge, progress=progress)
+    if not direct_pairs:
+        return found
+    room.budget.keep(Fraction(0))
+    return direct_edges(room, found, progress=progress)

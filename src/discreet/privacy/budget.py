@@ -96,6 +96,7 @@ class Budget(Sealed):
             raise SettingError("epsilon, delta: too small for any release")
         self._entries: list[Entry] = []
         self._spent = Fraction(0)
+        self._kept = Fraction(0)
         self._lock = Lock()
         self._reserve = reserve
 
@@ -120,8 +121,15 @@ class Budget(Sealed):
 
     @property
     def left(self) -> Fraction:
-        """What may still be charged."""
-        return self.limit - self.spent
+        """What may still be charged: all that is not spent, and not kept for later."""
+        return self.limit - self.spent - self._kept
+
+    def keep(self, amount: Fraction) -> None:
+        """Keep an amount for later: it cannot be charged before ``keep(0)`` frees it."""
+        with self._lock:
+            if not 0 <= amount <= self.limit - self.spent:
+                raise SettingError("keep: from 0 to what is not spent")
+            self._kept = Fraction(amount)
 
     @property
     def exhausted(self) -> bool:

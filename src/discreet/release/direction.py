@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet._version import __version__
 from discreet.errors import ReleaseError
 from discreet.privacy.statement import Privacy
+from discreet.release.classifier import probability, read
+from discreet.release.pair_table import PairTable
 
 NOT_TRUTH = (
     "How sure this is, is about the margin's noise alone, given the curves, which are blurred too. It is not the "
     "probability that the causal claim is true: that rests on columns that depend on each other, on bounds that fit "
     "them, on there being no common cause, and on noise that does not depend on the cause."
 )
+"""Said of scores that are asked."""
 
+FAMILIES = (
+    "The probability of being right is that over simulated pairs, with all noise and chance: effects that are a curve "
+    "of the cause plus noise, times noise, with noise whose spread varies, bent afterwards, or any smooth function of "
+    "cause and noise, some with a common cause besides. It is not the probability that the causal claim is true: one "
+    "of both must cause the other, and where real pairs are like none of these (in tables of economics and surveys, "
+    "say), it was no better than a coin."
+)
+"""Said of what is read off a table."""
+
+
+COPULA = "copula"
+"""The score that is read off a noisy table of both columns' ranks."""
 
 ANY = 0.5
 """Who wants to be no surer than this takes any guess."""
@@ -32,7 +47,7 @@ class Direction:
     x, y
         The columns.
     margin
-        How much worse x over y fits than y over x, with noise: above 0 for x as the cause.
+        How much worse x over y fits than y over x, with noise, or the log odds of x: above 0 for x as the cause.
     scale
         Scale of the margin's Laplace noise; None where the score has none.
     wanted
@@ -43,6 +58,10 @@ class Direction:
         Whether the released curves hardly rise or fall, so that the columns may not depend on each other: likewise.
     curves
         The released curves, of y over x and of x over y, on a scale from -1 to 1.
+    table
+        The released table that was read; None where curves and a score were asked.
+    unflipped
+        How often fresh noise leaves the answer of a table alone.
     """
 
     x: str
@@ -54,14 +73,31 @@ class Direction:
     blurred: bool = False
     flat: bool = False
     curves: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+    table: PairTable | None = field(default=None, repr=False)
+    unflipped: float | None = None
 
     @property
-    def sure(self) -> float | None:
-        """The probability that the margin's noise did not turn it round, given the curves and the noisy margin.
+    def right(self) -> float | None:
+        """The probability that the likelier direction is right, over the families that the reader of tables learned.
+
+        Noise, chance and which family it is are all included. None where curves and a score were asked.
+        """
+        return None if self.table is None else probability(self.margin)
+
+    @property
+    def not_flipped(self) -> float | None:
+        """The probability that the noise did not turn the answer round, given what was released.
 
         That is, if beforehand any margin was as likely as any other. None where the score's noise has no simple law.
         """
+        if self.table is not None:
+            return self.unflipped
         return None if self.scale is None else 1 - math.exp(-abs(self.margin) / self.scale) / 2
+
+    @property
+    def sure(self) -> float | None:
+        """What is compared with what is wanted: the probability of being right, else that the noise did not flip it."""
+        return self.not_flipped if self.table is None else self.right
 
     @property
     def cause(self) -> str | None:
@@ -79,7 +115,7 @@ class Direction:
         if self.blurred:
             return "the curves are mostly noise"
         if self.flat:
-            return "the curves hardly rise or fall"
+            return "the curves hardly rise or fall" if self.table is None else "the columns hardly depend on each other"
         return "too close to call" if self.sure is not None else "this score cannot say how sure it is"
 
     @property
@@ -96,22 +132,37 @@ class Direction:
             "effect": self.effect,
             "margin": self.margin,
             "noise_scale": self.scale,
-            "not_flipped": self.sure,
+            "right": self.right,
+            "not_flipped": self.not_flipped,
             "sure_wanted": self.wanted,
             "doubt": self.doubt,
             "score": self.score,
             "blurred": self.blurred,
             "flat": self.flat,
             "curves": {"y_over_x": list(self.curves[0]), "x_over_y": list(self.curves[1])},
+            **({} if self.table is None else {"table": self.table.to_dict()}),
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Direction:
+    def from_dict(cls, data: Mapping[str, Any], rows: int) -> Direction:
         """Read it back."""
         scale = None if data["noise_scale"] is None else float(data["noise_scale"])
         found = (float(data["margin"]), scale, float(data["sure_wanted"]), bool(data["blurred"]), bool(data["flat"]))
         over = [tuple(map(float, data["curves"][name])) for name in ("y_over_x", "x_over_y")]
-        return cls(str(data["x"]), str(data["y"]), str(data["score"]), *found, (over[0], over[1]))
+        table = PairTable.from_dict(data["table"], rows) if "table" in data else None
+        unflipped = None if table is None else float(data["not_flipped"])
+        return cls(str(data["x"]), str(data["y"]), str(data["score"]), *found, (over[0], over[1]), table, unflipped)
+
+
+def read_pairs(pairs: Sequence[tuple[str, str]], tables: Sequence[PairTable], wanted: float) -> list[Direction]:
+    """Read released tables, one for each pair."""
+    readings = [read(table) for table in tables]
+    return [
+        Direction(
+            x, y, COPULA, said.log_odds, None, wanted, flat=not said.depends, table=table, unflipped=said.unflipped
+        )
+        for (x, y), table, said in zip(pairs, tables, readings, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -127,6 +178,11 @@ class Directions:
         told = [f"{p.x} and {p.y}: {p.doubt}" if p.cause is None else f"{p.cause} -> {p.effect}" for p in self.pairs]
         return f"<Directions: {', '.join(told)}; {self.privacy!r}>"
 
+    @property
+    def note(self) -> str:
+        """What the probabilities mean, and what they do not."""
+        return NOT_TRUTH if any(pair.table is None for pair in self.pairs) else FAMILIES
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
@@ -135,7 +191,7 @@ class Directions:
             "pairs": [pair.to_dict() for pair in self.pairs],
             "privacy": self.privacy.to_dict(),
             "rows": self.rows,
-            "note": NOT_TRUTH,
+            "note": self.note,
             "version": __version__,
         }
 
@@ -148,7 +204,8 @@ class Directions:
         """Read it back."""
         try:
             data = json.loads(text)
-            pairs = tuple(Direction.from_dict(pair) for pair in data["pairs"])
-            return cls(pairs, Privacy.from_dict(data["privacy"]), int(data["rows"]))
-        except (ValueError, KeyError, TypeError, AttributeError):
+            rows = int(data["rows"])
+            pairs = tuple(Direction.from_dict(pair, rows) for pair in data["pairs"])
+            return cls(pairs, Privacy.from_dict(data["privacy"]), rows)
+        except (ValueError, KeyError, TypeError, AttributeError, ReleaseError):
             raise ReleaseError("not a result about directions") from None

@@ -14,6 +14,7 @@ from discreet.domain import Domain
 from discreet.domain.knowledge import Knowledge
 from discreet.errors import DiscreetError, ReleaseError, SettingError
 from discreet.privacy.statement import Privacy
+from discreet.release.direction import Direction
 from discreet.release.file import read_release
 from discreet.release.release import Measurement
 from discreet.search.graph import Arc, Edge, Graph, Pair
@@ -73,6 +74,16 @@ def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return {str(name): value for name, value in given.items()}
 
 
+def _directions(data: Mapping[str, Any], domain: Domain) -> tuple[Direction, ...] | None:
+    """Read back what was found about edges without a direction; None if that was not asked."""
+    if "directions" not in data:
+        return None
+    found = tuple(Direction.from_dict(pair, domain.rows) for pair in data["directions"])
+    if any(name not in domain.columns for pair in found for name in (pair.x, pair.y)):
+        raise ReleaseError("a direction names a column that is not declared")
+    return found
+
+
 @dataclass(frozen=True)
 class Confidence:
     """How sure an edge is, and the arrowhead if it has one: probabilities, fitted on random networks."""
@@ -103,6 +114,8 @@ class Discovery:
     """A graph found under differential privacy. Holds released values and public facts only.
 
     ``graph`` is the class that the search found, in its formal sense. What people are shown is ``drawn``.
+    ``directions`` are about edges that it leaves open, by the shape of both columns, which is another assumption; None
+    if that was not asked.
     """
 
     graph: Graph
@@ -114,6 +127,7 @@ class Discovery:
     measurements: tuple[Measurement, ...]
     confidence: Mapping[Pair, Confidence] = field(default_factory=dict)
     about: About = About()
+    directions: tuple[Direction, ...] | None = None
 
     @cached_property
     def withheld(self) -> frozenset[Arc]:
@@ -176,6 +190,7 @@ class Discovery:
             "privacy": self.privacy.to_dict(),
             "rows": self.domain.rows,
             "functions": self.functions,
+            **({} if self.directions is None else {"directions": [pair.to_dict() for pair in self.directions]}),
             "version": __version__,
         }
 
@@ -234,6 +249,7 @@ class Discovery:
             measurements,
             _confidence(data["graph"]["edges"]),
             About.from_dict(data.get("about", {})),
+            _directions(data, domain),
         )
 
     @classmethod

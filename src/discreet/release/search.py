@@ -142,7 +142,7 @@ def search_again(
     again = search(found.measurements, found.privacy, found.domain, settings, knowledge=known, missing=missing)
     later = written.get("knowledge") if known == found.knowledge else CHANGED
     settled = again.settings if later is None else {**again.settings, "knowledge": later}
-    return replace(again, about=found.about, settings=settled)
+    return replace(again, about=found.about, settings=settled, directions=found.directions)
 
 
 def unjudged(

@@ -20,7 +20,7 @@ from discreet.privacy.accounting import Currency
 from discreet.privacy.explain import Promise
 from discreet.privacy.statement import Privacy
 from discreet.release.answer import NOT_PROOF, Answer
-from discreet.release.direction import NOT_TRUTH, Directions
+from discreet.release.direction import Directions
 from discreet.release.discovery import CHANGED, Discovery
 from discreet.release.file import read_release
 from discreet.report.budget import balance, whole_budget
@@ -395,8 +395,9 @@ class Deployment:
         """Return what it would take for the answer to be true."""
         if isinstance(self.found, Discovery):
             return GRAPH_IS_NOT_TRUTH
-        told = isinstance(self.found, Directions)
-        return f"That a direction is true. {NOT_TRUTH}" if told else f"That the answer is true. {NOT_PROOF}"
+        if isinstance(self.found, Directions):
+            return f"That a direction is true. {self.found.note}"
+        return f"That the answer is true. {NOT_PROOF}"
 
 
 def _read(data: Mapping[str, Any], text: str) -> Discovery | Directions | Answer:

@@ -30,6 +30,7 @@ from discreet.report.words import (
     not_promised_words,
     promised_words,
     recorded_words,
+    shape_words,
     spending_words,
     summary_words,
     title_words,
@@ -274,6 +275,7 @@ def _basis(discovery: Discovery) -> str:
         "background knowledge": given,
         **({"functions": told} if (told := function_words(discovery)) else {}),
         **({"clipped": told} if (told := clipped_words(discovery)) else {}),
+        **({"directions by shape": told} if (told := shape_words(discovery)) else {}),
         "weakest dependence seen": [weakest_words(discovery)],
         "recorded": [recorded_words(discovery.privacy)],
     }

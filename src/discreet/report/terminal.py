@@ -11,7 +11,7 @@ from typing import TextIO
 
 from discreet.privacy.statement import Privacy
 from discreet.release.answer import NOT_PROOF, Answer
-from discreet.release.direction import NOT_TRUTH, Directions
+from discreet.release.direction import Direction, Directions
 from discreet.release.discovery import Confidence, Discovery
 from discreet.release.missing import LEAVE_OUT
 from discreet.report.budget import balance
@@ -27,6 +27,7 @@ from discreet.report.words import (
     not_promised_words,
     promised_words,
     recorded_words,
+    shape_words,
     summary_words,
     untiered_words,
 )
@@ -109,7 +110,12 @@ def discovery_text(discovery: Discovery, marks: Marks = LINES) -> str:
         parts.append("\n".join(fold(visible(words), "    ") for words in warnings))
     if discovery.graph.directed and not discovery.confidence:
         parts.append(fold(NO_CONFIDENCE, ""))
-    told = (*function_words(discovery), *clipped_words(discovery), *untiered_words(discovery))
+    told = (
+        *function_words(discovery),
+        *clipped_words(discovery),
+        *shape_words(discovery),
+        *untiered_words(discovery),
+    )
     parts += [fold(visible(words), "") for words in told]
     return "\n\n".join(parts)
 
@@ -247,21 +253,30 @@ def _fit(name: str, width: int, marks: Marks) -> str:
 
 
 def direction_text(found: Directions) -> str:
-    """Return one line a pair, causes first, with how sure the noise leaves it."""
+    """Return one line a pair, causes first, with how sure it is."""
     lines = []
     wide = max(len(pair.cause or pair.x) for pair in found.pairs)
     right = max(len(pair.effect or pair.y) for pair in found.pairs)
     for pair in found.pairs:
         mark = LINES.line if pair.cause is None else LINES.arrow
-        share = "" if pair.sure is None else f"over {NEARLY_SURE:g}" if pair.sure > NEARLY_SURE else f"{pair.sure:.3f}"
-        sure = "" if pair.sure is None else f", not turned round by its noise with probability {share}"
-        noise = "" if pair.scale is None else f" (noise {pair.scale:.2g})"
         close = "" if pair.doubt is None else f" {pair.doubt}:"
-        lines.append(
-            f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} "
-            f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
-        )
-    return "\n".join([*lines, "", fold(NOT_TRUTH, "")])
+        told = _read_words(pair) if pair.table else _asked_words(pair)
+        lines.append(f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} {told}")
+    return "\n".join([*lines, "", fold(found.note, "")])
+
+
+def _read_words(pair: Direction) -> str:
+    """Return how sure an answer is that was read off a table."""
+    likelier = "" if pair.cause else f"{pair.x if pair.margin > 0 else pair.y} causes the other "
+    return f"{likelier}with probability {pair.right:.2f} (its noise did not turn it round: {pair.not_flipped:.2f})"
+
+
+def _asked_words(pair: Direction) -> str:
+    """Return the margin of a score that was asked, and how sure its noise leaves it."""
+    share = "" if pair.sure is None else f"over {NEARLY_SURE:g}" if pair.sure > NEARLY_SURE else f"{pair.sure:.3f}"
+    sure = "" if pair.sure is None else f", not turned round by its noise with probability {share}"
+    noise = "" if pair.scale is None else f" (noise {pair.scale:.2g})"
+    return f"margin {abs(pair.margin) if pair.cause else pair.margin:.3g}{noise}{sure}"
 
 
 def answer_text(found: Answer) -> str:
@@ -296,7 +311,7 @@ def statement_line(discovery: Discovery) -> str:
 
 def direction_statement(found: Directions) -> str:
     """Return the privacy statement of directions."""
-    limits = not_promised_words(found.privacy, f"That a direction is true. {NOT_TRUTH}")
+    limits = not_promised_words(found.privacy, f"That a direction is true. {found.note}")
     return _statement(found.privacy, found.rows, limits)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from discreet.domain import UNIT, Column, Numeric
 from discreet.privacy.statement import Privacy
+from discreet.release.direction import FAMILIES, Direction
 from discreet.release.discovery import CHANGED, Discovery
 from discreet.release.release import STRONGEST, weakest_seen
 from discreet.report.budget import merge_small, steps
@@ -65,8 +66,26 @@ def edge_notes(discovery: Discovery) -> dict[Pair, list[str]]:
         settled = discovery.knowledge.settles(row.a, row.b) if row.mark == "-->" else None
         told = [] if settled is None else [f"settled by {settled}"]
         told += [] if row.strength is None else [row.strength.words]
+        told += [_shape_words(pair) for pair in discovery.directions or () if {pair.x, pair.y} == {row.a, row.b}]
         notes[frozenset((row.a, row.b))] = told + [f"{WARNING}: {words}" for words in row.warnings]
     return notes
+
+
+def _shape_words(pair: Direction) -> str:
+    """Return what the shape of both columns says about which is the cause."""
+    if pair.cause is None or pair.right is None:
+        return f"by shape: {pair.doubt}"
+    return f"by shape: {pair.cause} causes {pair.effect} ({pair.right:.0%})"
+
+
+def shape_words(discovery: Discovery) -> list[str]:
+    """Return what directions by shape rest on."""
+    if discovery.directions is None:
+        return []
+    if not discovery.directions:
+        return ["By shape: no edge between columns with an order was left without a direction, and nothing was spent."]
+    words = "By shape: a fresh table of both columns was read, which rests on another assumption than arrows do."
+    return [f"{words} {FAMILIES}"]
 
 
 def knowledge_words(discovery: Discovery) -> list[str]:

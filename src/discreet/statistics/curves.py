@@ -86,13 +86,18 @@ def check_ordered(names: Sequence[str], domain: Domain) -> None:
 
 
 def _levels(name: str, column: Column) -> int:
+    """Return how many levels of a column that is taken between its bounds have an order."""
+    if isinstance(column, Numeric) and column.bins is not None:
+        raise SettingError(f"column {name!r}: a direction takes numbers between bounds; declare it without bins")
+    return ordered_levels(name, column)
+
+
+def ordered_levels(name: str, column: Column) -> int:
     """Return how many levels of a column have an order: all but places of their own for missing and other values."""
     if not column.ordered:
         raise SettingError(f"column {name!r}: its categories have no order; declare `ordered: true`, or bounds")
     if isinstance(column, Numeric):
-        if column.bins is not None:
-            raise SettingError(f"column {name!r}: a direction takes numbers between bounds; declare it without bins")
-        return GRID
+        return GRID if column.bins is None else len(column.edges) - 1
     if {column.missing, column.other} & set(column.categories):
         raise SettingError(f"column {name!r}: give missing and other values levels of their own, outside the order")
     if len(column.categories) < 2:

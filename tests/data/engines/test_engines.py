@@ -318,7 +318,7 @@ def test_methods_that_look_at_rows_say_so_before_they_start():
     narrow = Domain({n: Numeric(bounds=(-100.0, 100.0)) for n in ("fine", "whole")}, rows=10**7)
     gone = "postgresql://127.0.0.1:1/nowhere?table=x"
     for run in (
-        lambda **more: dc.direction(gone, ("fine", "whole"), domain=narrow, epsilon=1.0, **more),
+        lambda **more: dc.direction(gone, ("fine", "whole"), domain=narrow, epsilon=1.0, score="reci", **more),
         lambda **more: dc.test_independence(gone, "fine", "whole", domain=narrow, epsilon=1.0, delta=0.0, **more),
         lambda **more: dc.discover(gone, domain=narrow, epsilon=1.0, delta=0.0, method="pcd", **more),
     ):
@@ -338,8 +338,11 @@ def test_rows_of_a_server_can_be_pulled_for_what_needs_them(server, base):
     table = pa.table({"x": x, "y": x**3 + rng.normal(size=2_000)})
     to_postgres(server.get_uri(), "curve", table)
     domain = Domain({"x": Numeric(bounds=(-4.0, 4.0)), "y": Numeric(bounds=(-60.0, 60.0))}, rows=2_000)
-    found = dc.direction(f"{base}&table=curve", ("x", "y"), domain=domain, epsilon=50.0, engine_pull=True)
+    url = f"{base}&table=curve"
+    found = dc.direction(url, ("x", "y"), domain=domain, epsilon=50.0, score="reci", engine_pull=True)
     assert found.privacy.epsilon == 50.0
+    counted = dc.direction(url, ("x", "y"), domain=domain, epsilon=50.0)  # counts alone stay where they are
+    assert counted.pairs[0].cause == "x"
 
 
 # --- people with several rows ---------------------------------------------------------------------------------------
