@@ -23,11 +23,11 @@ from discreet.arrays import FloatArray, IntArray
 from discreet.domain import STEPS
 from discreet.methods.pair_tables import QUANTILES_SHARE
 from discreet.release import classifier
-from discreet.release.classifier import REFLECTIONS, Network, inputs
+from discreet.release.classifier import REFLECTIONS, Networks, inputs
 from discreet.release.pair_table import COARSE, FINE, QUARTERS, PairTable, degree_of, halved
 
 PART = 20_000
-HIDDEN, EPOCHS, BATCH, RATE, DECAY = 128, 25, 512, 2e-3, 1e-4
+MEMBERS, HIDDEN, EPOCHS, BATCH, RATE, DECAY = 5, 64, 20, 512, 2e-3, 1e-4
 WORTH = {COARSE: (60.0, 3_000.0), FINE: (800.0, 200_000.0)}
 """Rows times epsilon of the pairs that networks learn from, by the levels of their tables."""
 
@@ -120,8 +120,16 @@ def batches(rng: np.random.Generator, number: int) -> Iterator[IntArray]:
     return (order[i : i + BATCH] for i in range(0, number, BATCH))
 
 
-def fit(pairs: Learned, seed: int = 0) -> Network:
-    """Return a network that takes the first column for the cause: by Adam, with a rate that rises and falls."""
+def fit(pairs: Learned) -> Networks:
+    """Return networks that take the first column for the cause: they differ in their beginnings and their order."""
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(_fit_one, [pairs] * MEMBERS, range(MEMBERS)))
+    layers = tuple(np.stack(same) for same in zip(*found, strict=True))
+    return Networks(layers[:3], layers[3:])
+
+
+def _fit_one(pairs: Learned, seed: int) -> list[FloatArray]:
+    """Return weights and biases of one network: by Adam, with a rate that rises and falls."""
     rng, degree = np.random.default_rng(seed), pairs.waves.shape[1]
     sizes = (degree**2 + 2, HIDDEN, HIDDEN, 1)
     layers = [rng.normal(size=s) * np.sqrt(2 / s[0]) for s in pairwise(sizes)]
@@ -143,7 +151,7 @@ def fit(pairs: Learned, seed: int = 0) -> Network:
                 second[i] += 0.001 * (slope**2 - second[i])
                 scaled = first[i] / (1 - 0.9**step) / (np.sqrt(second[i] / (1 - 0.999**step)) + 1e-8)
                 layers[i] -= np.float32(rate) * (scaled + DECAY * layers[i])
-    return Network(tuple(layers[:3]), tuple(layers[3:]))
+    return layers
 
 
 def _slopes(layers: list[FloatArray], found: FloatArray) -> list[FloatArray]:
@@ -164,10 +172,10 @@ def _slopes(layers: list[FloatArray], found: FloatArray) -> list[FloatArray]:
     return [*reversed(by_weight), *reversed(by_bias)]
 
 
-def log_odds(network: Network, pairs: Learned) -> FloatArray:
+def log_odds(networks: Networks, pairs: Learned) -> FloatArray:
     """Return the log odds of the true cause, pair by pair."""
     found = zip(pairs.waves, pairs.rows, pairs.noise, strict=True)
-    return np.array([network.log_odds(waves[None].astype(float), rows, noise)[0] for waves, rows, noise in found])
+    return np.array([networks.log_odds(waves[None].astype(float), rows, noise)[0] for waves, rows, noise in found])
 
 
 def print_worth(levels: int, pairs: Learned, odds: FloatArray) -> None:
@@ -197,11 +205,11 @@ def main(folder: str, number: str = "300000") -> None:
                 odds[mine] = log_odds(fit(pairs.take(~tested & (pairs.family != i))), test.take(mine))
             print_worth(levels, test, odds)
             continue
-        network = fit(pairs.take(~tested))
-        print_worth(levels, test, log_odds(network, test))
+        networks = fit(pairs.take(~tested))
+        print_worth(levels, test, log_odds(networks, test))
         for i in range(3):
-            stored[f"weight{degree_of(levels)}_{i}"] = network.weights[i].astype(np.float16)
-            stored[f"bias{degree_of(levels)}_{i}"] = network.biases[i].astype(np.float16)
+            stored[f"weight{degree_of(levels)}_{i}"] = networks.weights[i].astype(np.float16)
+            stored[f"bias{degree_of(levels)}_{i}"] = networks.biases[i].astype(np.float16)
     if stored:
         np.savez_compressed(Path(classifier.__file__).with_suffix(".npz"), **stored)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.release.classifier import network, probability, read
+from discreet.release.classifier import networks, probability, read
 from discreet.release.pair_table import PairTable
 
 
@@ -81,4 +81,4 @@ def test_strange_tables_are_read():
         found = read(PairTable(counts, 1.0, 10))
         assert np.isfinite(found.log_odds)
     assert probability(1e9) == 1.0
-    assert network(6) is network(6)
+    assert networks(6) is networks(6)

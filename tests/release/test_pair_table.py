@@ -73,7 +73,9 @@ def test_waves_of_many_even_bins_are_means_over_ranks():
     u = (np.arange(16) + 0.5) / 16
     counts = np.diag(np.full(16, 1_000_000))
     waves = wave_means(counts[None].astype(float), 16e6, 3)[0]
-    exact = np.array([[np.mean(2 * np.cos(np.pi * j * u) * np.cos(np.pi * k * u)) for k in (1, 2, 3)] for j in (1, 2, 3)])
+    exact = np.array(
+        [[np.mean(2 * np.cos(np.pi * j * u) * np.cos(np.pi * k * u)) for k in (1, 2, 3)] for j in (1, 2, 3)]
+    )
     assert waves == pytest.approx(exact, abs=0.05)
 
 

@@ -1,4 +1,4 @@
-"""Which of two columns causes the other: a small network that learned it from simulated pairs, and how sure it is.
+"""Which of two columns causes the other: small networks that learned it from simulated pairs, and how sure they are.
 
 After Lopez-Paz, Muandet, Schoelkopf and Tolstikhin 2015 (*Towards a learning theory of cause-effect inference*): what
 tells cause from effect is not stated by one score but learned from pairs whose cause is known. Here they are simulated,
@@ -30,8 +30,14 @@ FIRST = 3
 
 
 @dataclass(frozen=True)
-class Network:
-    """Two hidden layers. What it says is made fair: columns in the other order give the opposite answer."""
+class Networks:
+    """Some networks of two hidden layers, whose mean counts. Columns in the other order give the opposite answer.
+
+    Parameters
+    ----------
+    weights, biases
+        Of each layer: one array for each network, stacked.
+    """
 
     weights: tuple[FloatArray, ...]
     biases: tuple[FloatArray, ...]
@@ -42,17 +48,17 @@ class Network:
         signs = [(-1.0) ** np.arange(1, degree + 1), np.ones(degree)]
         turned = [waves * np.outer(signs[a > 0], signs[b > 0]) for a, b in REFLECTIONS]
         views = np.stack([view for one in turned for view in (one, one.transpose(0, 2, 1))])
-        said = self._forward(inputs(views.reshape(-1, degree, degree), rows, noise)).reshape(len(views), -1)
+        said = self._mean(inputs(views.reshape(-1, degree, degree), rows, noise)).reshape(len(views), -1)
         return np.asarray((said[::2] - said[1::2]).mean(axis=0))
 
-    def _forward(self, found: FloatArray) -> FloatArray:
+    def _mean(self, found: FloatArray) -> FloatArray:
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            found = np.maximum(found @ weight + bias, 0.0)
-        return np.asarray(found @ self.weights[-1] + self.biases[-1])[:, 0]
+            found = np.maximum(found @ weight + bias[:, None], 0.0)
+        return np.asarray((found @ self.weights[-1] + self.biases[-1][:, None]).mean(axis=0)[:, 0])
 
 
 def inputs(waves: FloatArray, rows: FloatArray | float, noise: FloatArray | float) -> FloatArray:
-    """Return what the network sees: the waves, and how much chance and noise there is in them."""
+    """Return what a network sees: the waves, and how much chance and noise there is in them."""
     chance, blurred = 1 / np.asarray(rows), np.asarray(noise) ** 2
     known = np.stack([np.log(chance + blurred) / 4 + 1.2, np.log(blurred / chance + 0.05) / 4], axis=-1)
     known = np.broadcast_to(known, (len(waves), 2))
@@ -60,13 +66,13 @@ def inputs(waves: FloatArray, rows: FloatArray | float, noise: FloatArray | floa
 
 
 @cache
-def network(degree: int) -> Network:
-    """Return the network for so many waves."""
+def networks(degree: int) -> Networks:
+    """Return the networks for so many waves."""
     with files("discreet.release").joinpath("classifier.npz").open("rb") as file:
         stored = np.load(file, allow_pickle=False)
         layers = range(3)
         weights = tuple(stored[f"weight{degree}_{i}"].astype(float) for i in layers)
-        return Network(weights, tuple(stored[f"bias{degree}_{i}"].astype(float) for i in layers))
+        return Networks(weights, tuple(stored[f"bias{degree}_{i}"].astype(float) for i in layers))
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class Reading:
 
 def read(table: PairTable) -> Reading:
     """Read a released table. The same table always reads the same."""
-    chosen, rows, noise = network(table.degree), table.present, table.wave_noise
+    chosen, rows, noise = networks(table.degree), table.present, table.wave_noise
     waves = table.waves()
     found = float(chosen.log_odds(waves, rows, noise)[0])
     again = chosen.log_odds(table.waves(table.redraw(REDRAWS, np.random.default_rng(SEED))), rows, noise)
