@@ -152,10 +152,10 @@ FAMILIES: dict[str, Callable[[Rng, Values, Values, Values, float], Values]] = {
     "location-scale": _location_scale,
     "multiplicative": _multiplicative,
     "post-nonlinear": _post_nonlinear,
-    "any function of cause and noise": _any_function,
+    "any function": _any_function,
     "rising in the noise": _rising_in_noise,
-    "several hidden causes of the effect": _several_hidden,
-    "groups with mechanisms of their own": _mixed_groups,
+    "several noises": _several_hidden,
+    "mixed groups": _mixed_groups,
     "partly a common cause": _additive,
 }
 

@@ -129,7 +129,9 @@ def worth(records: Sequence[Record]) -> list[Row]:
         task = record["task"]
         return task["kind"], 0 if task["kind"] == GIVEN else task["rows"], task["epsilon"]
 
-    for (kind, rows, epsilon), members in sorted(group_by(records, place).items()):
+    order = [*NEW, *FAMILIES, CHECK, GIVEN]
+    groups = sorted(group_by(records, place).items(), key=lambda item: (order.index(item[0][0]), item[0][1:]))
+    for (kind, rows, epsilon), members in groups:
         right = [float(r["odds"] > 0) for r in members]
         sure = [r["odds"] > 0 for r in members if told(r)]
         lines.append(

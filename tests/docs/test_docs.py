@@ -24,7 +24,7 @@ ONLY_READ = {
     "docs/benchmarks/accuracy.md": 1,
     "docs/benchmarks/asking.md": 1,
     "docs/benchmarks/audit.md": 1,
-    "docs/benchmarks/direction.md": 1,
+    "docs/benchmarks/direction.md": 2,
     "docs/benchmarks/engines.md": 1,
     "docs/benchmarks/forecast.md": 1,
     "docs/benchmarks/ledger.md": 1,

@@ -17,7 +17,8 @@ class Silent:
         self._ends: list[socket.socket] = []
         self._door = socket.create_server(("127.0.0.1", 0))
         self.port = self._door.getsockname()[1]
-        Thread(target=self._welcome, daemon=True).start()
+        self._porter = Thread(target=self._welcome, daemon=True)
+        self._porter.start()
 
     def _welcome(self) -> None:
         with suppress(OSError):
@@ -27,8 +28,8 @@ class Silent:
                 if self._behind is None or self.silent.is_set():
                     continue
                 host = socket.socket(socket.AF_UNIX)
-                host.connect(self._behind)
                 self._ends.append(host)
+                host.connect(self._behind)
                 Thread(target=self._pass_on, args=(guest, host), daemon=True).start()
                 Thread(target=self._pass_on, args=(host, guest), daemon=True).start()
 
@@ -43,6 +44,8 @@ class Silent:
             other.close()
 
     def close(self) -> None:
+        self._door.shutdown(socket.SHUT_RDWR)  # so that nobody is let in after the others are sent away
+        self._porter.join()
         for end in (self._door, *self._ends):
             end.close()
 

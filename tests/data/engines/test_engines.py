@@ -341,7 +341,7 @@ def test_rows_of_a_server_can_be_pulled_for_what_needs_them(server, base):
     url = f"{base}&table=curve"
     found = dc.direction(url, ("x", "y"), domain=domain, epsilon=50.0, score="reci", engine_pull=True)
     assert found.privacy.epsilon == 50.0
-    counted = dc.direction(url, ("x", "y"), domain=domain, epsilon=50.0)  # counts alone stay where they are
+    counted = dc.direction(url, ("x", "y"), domain=domain, epsilon=50.0, sure=0.5)  # counts alone stay where they are
     assert counted.pairs[0].cause == "x"
 
 
