@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import main
-from discreet.errors import BudgetError, SettingError
+from discreet.errors import BudgetError, ReleaseError, SettingError
 from discreet.privacy.budget import Budget, Cost
 from discreet.release.direction import FAMILIES
 
@@ -111,3 +111,20 @@ def test_from_the_command_line(tmp_path):
     assert "direct-pairs" in again.stderr
     exact = CliRunner().invoke(main, [*typed[:4], "--method", "pc", "--not-private", "--direct-pairs"])
     assert exact.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("margin", float("inf")),
+        ("not_flipped", 2.0),
+        ("x", "nobody"),
+        ("table", {"counts": [[1]], "noise": 1, "whole": 1}),
+    ],
+)
+def test_damaged_directions_are_refused(key, value):
+    found = dc.discover(frame(5_000), domain=domain(5_000), epsilon=4.0, direct_pairs=True)
+    data = json.loads(found.to_json())
+    data["directions"][0][key] = value
+    with pytest.raises(ReleaseError):
+        dc.Discovery.from_json(json.dumps(data))

@@ -18,7 +18,8 @@ from discreet.domain.domain import check_domain
 from discreet.errors import DoubtWarning, SettingError
 from discreet.ledger.account import Account
 from discreet.methods.method import refuse_spent
-from discreet.methods.pair_tables import QUANTILES_SHARE, measure_pairs, measure_quarters, warn_of_noise
+from discreet.methods.pair_tables import QUANTILES_SHARE, measure_pairs, warn_of_noise
+from discreet.methods.quantile_bins import choose_edges
 from discreet.methods.session import Request, Session
 from discreet.privacy.accounting import Currency
 from discreet.privacy.budget import GRAINS
@@ -209,8 +210,8 @@ def _read(room: Room, pairs: Sequence[tuple[str, str]], sure: float, progress: P
     budget = room.budget
     quarters = budget.left * QUANTILES_SHARE * bool(room.domain.unsettled)
     warn_of_noise(room, pairs, budget.left - quarters)
-    tell(progress, f"quartiles, then {len(pairs)} tables", WHOLE.at(1, 2))
-    edges = measure_quarters(room, quarters)
+    edges, _ = choose_edges(room, QUANTILES_SHARE, progress=progress)
+    tell(progress, "measuring one table a pair", WHOLE.at(1, 2))
     return read_pairs(pairs, measure_pairs(room, pairs, budget.left, edges), sure)
 
 

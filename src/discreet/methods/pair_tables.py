@@ -13,27 +13,15 @@ from discreet.arrays import IntArray
 from discreet.domain import Domain, Numeric
 from discreet.errors import DoubtWarning
 from discreet.privacy.mechanisms.additive import additive_for
-from discreet.privacy.mechanisms.exponential import selection_for
-from discreet.release.pair_table import QUARTERS, WEAK, PairTable, halved, levels_for
+from discreet.release.pair_table import WEAK, PairTable, halved, levels_for
 from discreet.room import Room
 from discreet.statistics.counts import Counts
 from discreet.statistics.curves import ordered_levels
-from discreet.statistics.quantiles import Quantiles
 
 QUANTILES_SHARE = Fraction(3, 10)
 """Share of the budget that quartiles of continuous columns cost; the rest is for the tables."""
 
 Pairs = Sequence[tuple[str, str]]
-
-
-def measure_quarters(room: Room, amount: Fraction) -> dict[str, tuple[float, ...]]:
-    """Release the quartiles of all columns that wait for them, for an amount of the budget: the edges of four bins."""
-    asked = room.domain.unsettled
-    if not asked:
-        return {}
-    statistic = Quantiles(asked, QUARTERS)
-    chooses = selection_for(room.budget.currency, amount, statistic.sensitivity(room.domain), statistic.choices)
-    return statistic.edges(room.release(statistic, chooses).values, room.domain)
 
 
 def measure_pairs(room: Room, pairs: Pairs, amount: Fraction, edges: Mapping[str, Sequence[float]]) -> list[PairTable]:

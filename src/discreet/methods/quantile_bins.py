@@ -18,13 +18,21 @@ def settle(
 ) -> tuple[Room, tuple[Release[Quantiles], ...]]:
     """Buy the quantiles that a room's domain waits for; return the room with settled bins, and what was released.
 
-    Every quantile costs the same. A domain that waits for nothing costs nothing, and its room is returned as it is.
+    A domain that waits for nothing costs nothing, and its room is returned as it is.
     """
+    edges, releases = choose_edges(room, share, progress=progress)
+    return (room.settle(edges) if releases else room), releases
+
+
+def choose_edges(
+    room: Room, share: Fraction = SETTLING, *, progress: Progress | None = None
+) -> tuple[dict[str, tuple[float, ...]], tuple[Release[Quantiles], ...]]:
+    """Buy the quantiles that a room's domain waits for, each for the same; return the edges of its bins too."""
     if not 0 < share < 1:
         raise SettingError("share: above 0 and below 1")
     asked = waiting_for(room.domain)
     if not asked:
-        return room, ()
+        return {}, ()
     each = room.budget.left * share / sum(statistic.choices for statistic in asked)
     mechanisms = [
         selection_for(room.budget.currency, each * s.choices, s.sensitivity(room.domain), s.choices) for s in asked
@@ -34,4 +42,4 @@ def settle(
         tell(progress, f"choosing {statistic.name}", MEASURE.at())
         releases.append(room.release(statistic, mechanism))
     edges = {name: e for r in releases for name, e in r.statistic.edges(r.values, room.domain).items()}
-    return room.settle(edges), tuple(releases)
+    return edges, tuple(releases)

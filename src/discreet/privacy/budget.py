@@ -125,11 +125,11 @@ class Budget(Sealed):
         return self.limit - self.spent - self._kept
 
     def keep(self, amount: Fraction) -> None:
-        """Keep an amount for later: it cannot be charged before ``keep(0)`` frees it."""
+        """Keep an amount for later, rounded up: it cannot be charged before ``keep(0)`` frees it."""
         with self._lock:
             if not 0 <= amount <= self.limit - self.spent:
                 raise SettingError("keep: from 0 to what is not spent")
-            self._kept = Fraction(amount)
+            self._kept = Fraction(ceil(amount * GRAINS), GRAINS)
 
     @property
     def exhausted(self) -> bool:

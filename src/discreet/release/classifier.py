@@ -28,6 +28,9 @@ LEAST_Z = 21.7
 
 FIRST = 3
 
+MOST_STATED = 0.99
+"""No probability is stated beyond this."""
+
 
 @dataclass(frozen=True)
 class Networks:
@@ -96,5 +99,5 @@ def read(table: PairTable) -> Reading:
 
 
 def probability(log_odds: float) -> float:
-    """Return the probability that the likelier direction is right."""
-    return 1 / (1 + math.exp(-min(abs(log_odds), 700.0)))
+    """Return the probability that the likelier direction is right; no more is stated than simulated pairs can bear."""
+    return min(1 / (1 + math.exp(-abs(log_odds))), MOST_STATED)

@@ -26,7 +26,7 @@ FAMILIES = (
     "of the cause plus noise, times noise, with noise whose spread varies, bent afterwards, or any smooth function of "
     "cause and noise, some with a common cause besides. It is not the probability that the causal claim is true: one "
     "of both must cause the other, and where real pairs are like none of these (in tables of economics and surveys, "
-    "say), it was no better than a coin."
+    "say), it was no better than a coin, however sure."
 )
 """Said of what is read off a table."""
 
@@ -151,6 +151,8 @@ class Direction:
         over = [tuple(map(float, data["curves"][name])) for name in ("y_over_x", "x_over_y")]
         table = PairTable.from_dict(data["table"], rows) if "table" in data else None
         unflipped = None if table is None else float(data["not_flipped"])
+        if not math.isfinite(found[0]) or not 0 <= (unflipped or 0.0) <= 1:
+            raise ReleaseError("a margin is a number, and a probability one from 0 to 1")
         return cls(str(data["x"]), str(data["y"]), str(data["score"]), *found, (over[0], over[1]), table, unflipped)
 
 

@@ -259,9 +259,10 @@ def direction_text(found: Directions) -> str:
     right = max(len(pair.effect or pair.y) for pair in found.pairs)
     for pair in found.pairs:
         mark = LINES.line if pair.cause is None else LINES.arrow
-        close = "" if pair.doubt is None else f" {pair.doubt}:"
-        told = _read_words(pair) if pair.table else _asked_words(pair)
-        lines.append(f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}} {close} {told}")
+        told = [pair.doubt] if pair.doubt else []
+        if pair.table is None or pair.cause or not pair.flat:
+            told.append(_asked_words(pair) if pair.table is None else _read_words(pair))
+        lines.append(f"  {pair.cause or pair.x:>{wide}}  {mark}  {pair.effect or pair.y:<{right}}  {': '.join(told)}")
     return "\n".join([*lines, "", fold(found.note, "")])
 
 
