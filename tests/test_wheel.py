@@ -62,7 +62,7 @@ def test_the_wheel_holds_the_package_and_no_more(wheel):
     held = {name for name in wheel if not name.startswith(f"{INFO}/")}
     assert held == _sources()
     kinds = {PurePosixPath(name).suffix for name in held if name != "discreet/report/fonts/LICENSE"}
-    assert kinds == {".py", ".md", ".gz", ".css", ".js", ".ttf", ".typ", ".typed"}
+    assert kinds == {".py", ".md", ".gz", ".npz", ".css", ".js", ".ttf", ".typ", ".typed"}
     assert {"discreet/py.typed", "discreet/report/page.css", "discreet/simulation/data/asia.bif.gz"} <= held
     assert "discreet/privacy/noise.md" in held
     licences = ("licenses/LICENSE", "licenses/src/discreet/report/fonts/LICENSE")

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.cli import main
 from discreet.data.memory import MemoryTable
-from discreet.errors import DoubtWarning, InputError, SettingError
+from discreet.errors import DoubtWarning, InputError, ReleaseError, SettingError
 from discreet.methods.direction import NAMES, curve_bins, direction_in
 from discreet.release.direction import FAMILIES, NOT_TRUTH, Direction, Directions
 from support.pairs import coded
@@ -167,6 +167,8 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_read():
             "b": dc.Numeric(bounds=(0.0, 1.0)),
             "plain": dc.Categorical(categories=("x", "y")),
             "single": dc.Categorical(categories=("x",), ordered=True),
+            "few": dc.Categorical(categories=("x", "y", "z"), ordered=True),
+            "many": dc.Categorical(categories=tuple(map(str, range(257))), ordered=True),
             "gaps": dc.Numeric(bounds=(0.0, 1.0), bins=4, missing="none"),
         },
         rows=100,
@@ -180,6 +182,8 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_read():
     refused("different", ("a", "a"))
     refused("no order", ("a", "plain"))
     refused("single value", ("a", "single"))
+    refused("from 4 to 256 categories", ("a", "few"))
+    refused("from 4 to 256 categories", ("many", "a"))
     refused("a row without both values is absent", ("a", "gaps"), score="hsic")
     refused("not declared", ("a", "nowhere"))
     refused("twice", ("a", "b"), ("b", "a"))
@@ -328,3 +332,27 @@ def test_what_is_read_does_not_change_with_units():
     for frame in (plain, bent):
         bounds = {name: dc.Numeric(bounds=(float(frame[name].min()), float(frame[name].max()))) for name in "ab"}
         assert dc.direction(frame, ("a", "b"), domain=dc.Domain(bounds, rows=4_000), epsilon=4.0).pairs[0].cause == "a"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("margin", 10**400),
+        ("sure_wanted", float("nan")),
+        ("noise_scale", 0.0),
+        ("noise_scale", -1.0),
+        ("y", "a"),
+        ("curves", {"y_over_x": [float("inf")], "x_over_y": []}),
+        ("table", {"counts": [[10**40]], "noise": 1.0, "whole": True}),
+        ("table", {"counts": [[1, 2]], "noise": 10**400, "whole": True}),
+    ],
+)
+def test_damaged_results_are_refused(key, value):
+    rng = np.random.default_rng(1)
+    data = json.loads(judged(rng.uniform(-1, 1, 500), rng.uniform(-1, 1, 500), score="copula")[0].to_json())
+    assert Directions.from_json(json.dumps(data)).to_dict() == data
+    for wrong in ({**data, "pairs": [{**data["pairs"][0], key: value}]}, {**data, "pairs": []}, {**data, "rows": 0}):
+        with pytest.raises(ReleaseError):
+            Directions.from_json(json.dumps(wrong))
+    with pytest.raises(ReleaseError):
+        Directions.from_json("[" * 100_000)

@@ -77,8 +77,31 @@ def test_the_same_table_always_reads_the_same():
 
 
 def test_strange_tables_are_read():
-    for counts in (((0, 0), (0, 0)), ((10**12, 0), (0, 0)), ((-5, -5), (-5, -5)), ((1,) * 300, (2,) * 300)):
+    for counts in (
+        ((0, 0), (0, 0)),
+        ((10**12, 0), (0, 0)),
+        ((-5, -5), (-5, -5)),
+        ((1,) * 200, (2,) * 200),
+        ((7,),),
+        ((1,), (5,)),
+    ):
         found = read(PairTable(counts, 1.0, 10))
         assert np.isfinite(found.log_odds)
     assert probability(1e9) == probability(-1e9) == 0.99
     assert networks(6) is networks(6)
+
+
+@pytest.mark.parametrize(("levels", "fine"), [(4, 16), (5, 16), (7, 16), (4, 200)])
+def test_that_one_column_is_coarse_does_not_tell_a_direction(levels, fine):
+    """Two normal columns have none, however they are cut."""
+    rng = np.random.default_rng(8)
+    told = []
+    for _ in range(100):
+        x = rng.normal(size=20_000)
+        y = 0.6 * x + 0.8 * rng.normal(size=20_000)
+        a, b = np.digitize(x, np.sort(rng.normal(size=levels - 1))), np.argsort(np.argsort(y)) * fine // len(y)
+        counts = np.bincount(a * fine + b, minlength=levels * fine).reshape(levels, fine)
+        noisy = counts + np.rint(rng.laplace(scale=2, size=counts.shape))
+        odds = read(PairTable(tuple(map(tuple, noisy.astype(int).tolist())), 2 * 2**0.5, 20_000)).log_odds
+        told.append(probability(odds) >= 0.8)
+    assert np.mean(told) <= 0.05

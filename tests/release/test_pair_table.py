@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from discreet.errors import ReleaseError
-from discreet.release.pair_table import PairTable, even, halved, levels_for, nearest, wave_means
+from discreet.release.pair_table import PairTable, halved, levels_for, nearest, wave_means
 
 
 def table(counts, noise=1.0, rows=None, **given):
@@ -79,12 +79,21 @@ def test_waves_of_many_even_bins_are_means_over_ranks():
     assert waves == pytest.approx(exact, abs=0.05)
 
 
-def test_levels_beyond_the_most_are_put_together_with_neighbours():
-    found = even(np.arange(40, dtype=float).reshape(1, 20, 2), 16)
-    assert found.shape == (1, 16, 2)
-    assert found.sum() == np.arange(40).sum()
-    assert even(found, 16) is found
-    assert table(np.ones((40, 3), dtype=int)).waves().shape == (1, 12, 12)
+def test_levels_beyond_the_most_are_put_together_so_that_rows_are_even():
+    falling = np.outer(np.maximum(4_000 // np.arange(1, 41), 1), np.ones(20, dtype=int))
+    found = table(falling).even
+    assert found.shape[1] == 16
+    assert 8 <= found.shape[0] <= 16
+    assert found.sum() == falling.sum()
+    assert found[0, 0] == 4_000  # a level with many rows stays by itself
+    assert found.sum(axis=1)[1:].max() < 3 * found.sum(axis=1)[1:].min() + falling[1].sum()
+    assert np.array_equal(table(np.arange(1, 129).reshape(8, 16)).even, np.arange(1, 129).reshape(8, 16))
+
+
+def test_a_column_has_no_more_levels_than_a_coarse_other_one():
+    assert table(np.full((5, 16), 9)).even.shape == (5, 5)
+    assert table(np.full((200, 4), 9)).even.shape == (4, 4)
+    assert table(np.full((8, 200), 9)).even.shape == (8, 16)
 
 
 def test_absent_rows_are_counted_as_the_noise_tells():
@@ -102,11 +111,13 @@ def test_redrawn_tables_have_the_noise_of_the_release():
 
 
 def test_what_is_no_table_is_refused():
-    for counts in ((), ((1,), (2,)), ((1, 2),), ((1, 2), (3,)), ((1, 2), (3, 4.0)), ((1, 2), (3, True))):
+    for counts in ((), ((),), ((1,) * 257,), ((1, 2), (3,)), ((1, 2), (3, 4.0)), ((1, 2), (3, True)), ((1, 10**40),)):
         with pytest.raises(ReleaseError):
             PairTable(counts, 1.0, 10)
     for noise, rows in ((-1.0, 10), (float("nan"), 10), (float("inf"), 10), (1.0, 0)):
         with pytest.raises(ReleaseError):
             PairTable(((1, 2), (3, 4)), noise, rows)
+    with pytest.raises(ReleaseError):
+        PairTable(((1, 2), (3, 4)), 1.0, 10, whole="no")
     one = PairTable(((1, -2), (3, 4)), 2.5, 10, whole=False)
     assert PairTable.from_dict(one.to_dict(), 10) == one

@@ -13,15 +13,13 @@ from discreet.privacy.statement import Privacy
 from discreet.progress import MEASURE, Progress, tell
 from discreet.release.direction import read_pairs
 from discreet.release.discovery import Discovery
+from discreet.release.pair_table import has_shape
 from discreet.release.settings import Marginals, Settings
 from discreet.room import Room
 from discreet.statistics.curves import ordered_levels
 
 DIRECT_SHARE = Fraction(1, 5)
 """Share of the budget that is kept for this."""
-
-FEWEST_LEVELS = 4
-"""Columns with fewer levels have no shape to speak of."""
 
 
 def check_direct(settings: Settings) -> None:
@@ -50,4 +48,4 @@ def _has_shape(domain: Domain, name: str) -> bool:
         levels = ordered_levels(name, domain[name])
     except SettingError:
         return False
-    return levels >= FEWEST_LEVELS or name in domain.unsettled
+    return name in domain.unsettled or has_shape(levels)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
 
-from discreet.domain import Domain
+from discreet.domain import Categorical, Domain
 from discreet.domain.domain import check_domain
 from discreet.errors import DoubtWarning, SettingError
 from discreet.ledger.account import Account
@@ -29,7 +29,7 @@ from discreet.privacy.mechanisms.exponential import selection_for
 from discreet.privacy.statement import Privacy
 from discreet.progress import WHOLE, Progress, tell
 from discreet.release.direction import COPULA, Direction, Directions, read_pairs
-from discreet.release.pair_table import QUARTERS
+from discreet.release.pair_table import FEWEST_LEVELS, MOST_LEVELS, QUARTERS, has_shape
 from discreet.room import Room
 from discreet.statistics.curves import UNIT, BinnedSums, Curve, Scaled, between_bounds, ordered_levels
 from discreet.statistics.direction import (
@@ -158,8 +158,10 @@ def check_pairs(pairs: Sequence[tuple[str, str]], domain: Domain, score: str, su
     _check_names(pairs)
     if domain.rows < LEAST_PAIR_ROWS:
         raise SettingError(f"rows: a direction takes at least {LEAST_PAIR_ROWS}")
-    for name in (name for pair in pairs for name in pair):
-        ordered_levels(name, domain[name])
+    for name in dict.fromkeys(name for pair in pairs for name in pair):
+        levels = ordered_levels(name, domain[name])
+        if score == COPULA and isinstance(domain[name], Categorical) and not has_shape(levels):
+            raise SettingError(f"column {name!r}: `{COPULA}` takes from {FEWEST_LEVELS} to {MOST_LEVELS} categories")
     if score != COPULA:
         _check_asked([Scaled.of(*pair, domain) for pair in pairs], domain, score)
 

@@ -125,7 +125,8 @@ class Budget(Sealed):
         return self.limit - self.spent - self._kept
 
     def keep(self, amount: Fraction) -> None:
-        """Keep an amount for later, rounded up: it cannot be charged before ``keep(0)`` frees it."""
+        """Keep an amount for later, rounded up, in place of what was kept before; ``keep(0)`` frees it."""
+        self.refuse_copies()
         with self._lock:
             if not 0 <= amount <= self.limit - self.spent:
                 raise SettingError("keep: from 0 to what is not spent")

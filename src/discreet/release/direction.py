@@ -151,8 +151,11 @@ class Direction:
         over = [tuple(map(float, data["curves"][name])) for name in ("y_over_x", "x_over_y")]
         table = PairTable.from_dict(data["table"], rows) if "table" in data else None
         unflipped = None if table is None else float(data["not_flipped"])
-        if not math.isfinite(found[0]) or not 0 <= (unflipped or 0.0) <= 1:
-            raise ReleaseError("a margin is a number, and a probability one from 0 to 1")
+        sound = math.isfinite(found[0]) and (scale is None or 0 < scale < math.inf) and ANY <= found[2] < 1
+        if not sound or not all(math.isfinite(h) for heights in over for h in heights) or data["x"] == data["y"]:
+            raise ReleaseError("a direction is about two columns, and its numbers are finite")
+        if not 0 <= (unflipped or 0.0) <= 1:
+            raise ReleaseError("a probability is a number from 0 to 1")
         return cls(str(data["x"]), str(data["y"]), str(data["score"]), *found, (over[0], over[1]), table, unflipped)
 
 
@@ -208,6 +211,8 @@ class Directions:
             data = json.loads(text)
             rows = int(data["rows"])
             pairs = tuple(Direction.from_dict(pair, rows) for pair in data["pairs"])
+            if not pairs or rows < 1:
+                raise ReleaseError("no pairs, or no rows")
             return cls(pairs, Privacy.from_dict(data["privacy"]), rows)
-        except (ValueError, KeyError, TypeError, AttributeError, ReleaseError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, ReleaseError):
             raise ReleaseError("not a result about directions") from None

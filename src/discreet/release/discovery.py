@@ -81,6 +81,8 @@ def _directions(data: Mapping[str, Any], domain: Domain) -> tuple[Direction, ...
     found = tuple(Direction.from_dict(pair, domain.rows) for pair in data["directions"])
     if any(name not in domain.columns for pair in found for name in (pair.x, pair.y)):
         raise ReleaseError("a direction names a column that is not declared")
+    if any(pair.table is None for pair in found):
+        raise ReleaseError("a direction of a graph's edge lacks its table")
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -32,7 +33,11 @@ WEAK = 50.0
 SMOOTH = 0.5
 """Rows that are added to each bin of a column, so that none is empty."""
 
-MOST_LEVELS = 4096
+FEWEST_LEVELS, MOST_LEVELS = 4, 256
+"""A column with fewer levels has no shape to speak of, and more would drown in noise."""
+
+LARGEST = 1 << 53
+"""No count is larger."""
 
 
 def levels_for(rows: int, noise: float) -> int:
@@ -81,10 +86,11 @@ class PairTable:
 
     def __post_init__(self) -> None:
         shape = {len(row) for row in self.counts}
-        sound = len(shape) == 1 and all(2 <= size <= MOST_LEVELS for size in (len(self.counts), *shape))
-        if not sound or any(type(count) is not int for row in self.counts for count in row):
-            raise ReleaseError("a table of two columns has at least two levels of each, and whole numbers")
-        if not (math.isfinite(self.noise) and self.noise >= 0 and type(self.rows) is int and self.rows > 0):
+        sound = len(shape) == 1 and all(1 <= size <= MOST_LEVELS for size in (len(self.counts), *shape))
+        if not sound or any(type(c) is not int or abs(c) > LARGEST for row in self.counts for c in row):
+            raise ReleaseError(f"a table of two columns has up to {MOST_LEVELS} levels of each, and whole numbers")
+        known = math.isfinite(self.noise) and self.noise >= 0 and type(self.rows) is int and self.rows > 0
+        if not known or not isinstance(self.whole, bool):
             raise ReleaseError("a table of two columns has rows, and noise of some deviation")
 
     @property
@@ -92,10 +98,25 @@ class PairTable:
         """The cells."""
         return np.array(self.counts, dtype=np.int64)
 
+    @cached_property
+    def even(self) -> FloatArray:
+        """The table with few enough levels of each column, and as few of the other where one has hardly any.
+
+        Neighbours are put together, so that rows are about as many in each level: else the coarser column would look
+        like the cause of the finer one, or the other way round.
+        """
+        found = self.array.astype(float)
+        fewest = min(found.shape)
+        most = fewest if fewest < COARSE else FINE
+        for axis in (0, 1):
+            if found.shape[axis] > most:
+                found = np.add.reduceat(found, _starts(found.sum(axis=1 - axis), most), axis=axis)
+        return found
+
     @property
     def degree(self) -> int:
         """How many waves of each column are looked at."""
-        return degree_of(max(len(self.counts), len(self.counts[0])))
+        return degree_of(max(self.even.shape))
 
     @property
     def present(self) -> float:
@@ -109,13 +130,12 @@ class PairTable:
 
     def waves(self, redrawn: FloatArray | None = None) -> FloatArray:
         """Return the means of products of waves; of redrawn tables, one after the other, where such are given."""
-        tables = self.array[None].astype(float) if redrawn is None else redrawn
-        return wave_means(even(tables, FINE), self.present, self.degree)
+        return wave_means(self.even[None] if redrawn is None else redrawn, self.present, self.degree)
 
     def redraw(self, draws: int, rng: np.random.Generator) -> FloatArray:
         """Return tables as they could have been released of rows like these."""
-        likely = nearest(self.array[None].astype(float), self.present)[0]
-        scale = self.noise / math.sqrt(2)
+        likely = nearest(self.even[None], self.present)[0]
+        scale = self.noise * math.sqrt(self.array.size / likely.size / 2)
         return np.asarray(likely + np.rint(rng.laplace(scale=scale, size=(draws, *likely.shape))))
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +146,12 @@ class PairTable:
     def from_dict(cls, data: Mapping[str, Any], rows: int) -> PairTable:
         """Read it back."""
         counts = tuple(tuple(row) for row in data["counts"])
-        return cls(counts, float(data["noise"]), rows, bool(data["whole"]))
+        return cls(counts, float(data["noise"]), rows, data["whole"])
+
+
+def has_shape(levels: int) -> bool:
+    """Whether a column with so many levels has a shape that can be seen."""
+    return FEWEST_LEVELS <= levels <= MOST_LEVELS
 
 
 def degree_of(levels: int) -> int:
@@ -134,13 +159,11 @@ def degree_of(levels: int) -> int:
     return (COARSE if levels <= COARSE else FINE) * 3 // 4
 
 
-def even(tables: FloatArray, most: int) -> FloatArray:
-    """Return tables in which each column has at most so many levels: neighbours are put together."""
-    for axis in (1, 2):
-        levels = tables.shape[axis]
-        if levels > most:
-            tables = np.add.reduceat(tables, np.arange(most) * levels // most, axis=axis)
-    return tables
+def _starts(margin: FloatArray, most: int) -> IntArray:
+    """Return at which levels of a column new ones begin, so that at most so many hold about as many rows each."""
+    shares = np.maximum(margin, 0.0) + SMOOTH
+    middles = (np.cumsum(shares) - shares / 2) / shares.sum()
+    return np.unique(np.minimum((middles * most).astype(np.int64), most - 1), return_index=True)[1]
 
 
 def nearest(tables: FloatArray, rows: float) -> FloatArray:

@@ -299,6 +299,11 @@ class Deployment:
         found = self.found
         if isinstance(found, Directions):
             wanted = ", ".join(f"{w:g}" for w in sorted({pair.wanted for pair in found.pairs}))
+            if all(pair.table for pair in found.pairs):
+                return [
+                    "Networks that learned from simulated pairs read the noisy tables; no direction is told that is "
+                    f"right with a probability below {wanted} over such pairs, or where a table shows no dependence."
+                ]
             return [
                 "The sign of the noisy margin is the direction; none is told below a probability of "
                 f"{wanted} that noise did not turn it round, or where the noisy curves show too little."
@@ -309,6 +314,8 @@ class Deployment:
         lines = [f"The search for the graph, its directions and their confidence. Settings: {given}."]
         if found.settings.get("knowledge") == CHANGED:
             lines.append("The release was searched again with other background knowledge than it was made with.")
+        if found.directions:
+            lines.append("Networks that learned from simulated pairs read fresh tables of edges without a direction.")
         return [*lines, "Pictures, tables, strengths and rows drawn from the release, if any were published."]
 
     def tuning(self) -> str:
@@ -385,9 +392,7 @@ class Deployment:
             return [seen, *sure, *clipped_words(found), *cut_short_words(found)]
         if isinstance(found, Directions):
             told = sum(pair.cause is not None for pair in found.pairs)
-            return [
-                f"A direction is told for {told} of {_pairs(len(found.pairs))}; for others the noise leaves it open."
-            ]
+            return [f"A direction is told for {told} of {_pairs(len(found.pairs))}; for others it is left open."]
         level = "is controlled" if found.level.controlled else "is NOT controlled"
         return [f"The level of the test {level}: {found.level.found}"]
 

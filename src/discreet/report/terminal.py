@@ -268,7 +268,7 @@ def direction_text(found: Directions) -> str:
 
 def _read_words(pair: Direction) -> str:
     """Return how sure an answer is that was read off a table."""
-    likelier = "" if pair.cause else f"{pair.x if pair.margin > 0 else pair.y} causes the other "
+    likelier = "" if pair.cause else f"{visible(pair.x if pair.margin > 0 else pair.y)} causes the other "
     return f"{likelier}with probability {pair.right:.2f} (its noise did not turn it round: {pair.not_flipped:.2f})"
 
 

@@ -83,7 +83,10 @@ def shape_words(discovery: Discovery) -> list[str]:
     if discovery.directions is None:
         return []
     if not discovery.directions:
-        return ["By shape: no edge between columns with an order was left without a direction, and nothing was spent."]
+        return [
+            "By shape: no edge was left open between columns with an order and four levels at least, and the share of "
+            "the budget that was kept for such edges was not spent."
+        ]
     words = "By shape: a fresh table of both columns was read, which rests on another assumption than arrows do."
     return [f"{words} {FAMILIES}"]
 
