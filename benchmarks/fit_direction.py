@@ -1,7 +1,7 @@
 """Fit the networks of `discreet direction` on simulated pairs, with the noise of privacy, and say how far they hold.
 
 Run: python benchmarks/fit_direction.py FOLDER [pairs]. FOLDER keeps what was simulated, in parts: a run that was broken
-off goes on there. With 600,000 pairs it takes about half an hour on two cores, and writes
+off goes on there. With 600,000 pairs it takes some 12 minutes on two cores, and writes
 src/discreet/release/classifier.npz. `python benchmarks/fit_direction.py FOLDER left-out` prints what the networks are
 worth on a family that they did not learn from.
 """

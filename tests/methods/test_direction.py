@@ -356,3 +356,28 @@ def test_damaged_results_are_refused(key, value):
             Directions.from_json(json.dumps(wrong))
     with pytest.raises(ReleaseError):
         Directions.from_json("[" * 100_000)
+
+
+def test_the_table_that_is_read_is_that_of_the_rows_in_the_order_that_was_asked():
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 6, 400), rng.integers(0, 5, 400)
+    kinds = {"a": ("0", "1", "2", "3", "4"), "b": ("0", "1", "2", "3", "4")}  # 5 of `a` is missing
+    columns = {n: dc.Categorical(categories=k, ordered=True, missing="none") for n, k in kinds.items()}
+    codes = {"a": a.astype(np.uint16), "b": b.astype(np.uint16)}
+    domain = dc.Domain(columns, rows=400)
+    exact = np.array([[np.sum((a == i) & (b == j)) for j in range(5)] for i in range(5)])
+    for pair, table in ((("a", "b"), exact), (("b", "a"), exact.T)):
+        room = dc.Room(MemoryTable(codes, domain.sizes), domain, dc.Budget(epsilon=1_000.0, delta=0))
+        assert np.array_equal(direction_in(room, pair).pairs[0].table.array, table)
+
+
+def test_bins_of_numbers_are_halves_of_released_quarters():
+    rng = np.random.default_rng(3)
+    codes = {name: rng.integers(0, 1_024, 4_000).astype(np.uint16) for name in "ab"}
+    domain = dc.Domain({n: dc.Numeric(bounds=(0.0, 1.0), bins=4, at="quantiles") for n in "ab"}, rows=4_000)
+    room = dc.Room(MemoryTable(codes, {n: domain.size(n) for n in "ab"}), domain, dc.Budget(epsilon=1_000.0, delta=0))
+    found = direction_in(room, ("a", "b")).pairs[0].table
+    assert found.array.shape == (16, 16)
+    assert found.array.sum() == 4_000
+    for axis in (0, 1):
+        assert found.array.sum(axis=axis).reshape(4, 4).sum(axis=1) == pytest.approx(1_000, abs=12)
